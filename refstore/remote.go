@@ -1,0 +1,240 @@
+package refstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sort"
+	"strings"
+	"time"
+)
+
+// Options are how a [Store] uses its transport. The zero value works.
+type Options struct {
+	// Cache keeps records between processes; nil: none are kept.
+	Cache *Cache
+	// Check judges a record when it comes from the wire, once: what it accepted may be cached, and is then not checked again.
+	// Its error becomes [Ref].Err. It may be called by several goroutines.
+	Check func(Commit) error
+	// Sleep waits between attempts; nil: on the system's clock.
+	Sleep func(ctx context.Context, d time.Duration) error
+	// Attempts bounds how often one request is sent; 0: 4.
+	Attempts int
+}
+
+// The pauses between attempts double from the first to the last, each with up to as much again of jitter.
+const (
+	firstPause = 40 * time.Millisecond
+	lastPause  = 2 * time.Second
+)
+
+// rereads bounds how often a torn view is read again.
+const rereads = 3
+
+// New makes a store of a transport.
+func New(t Transport, o Options) Store {
+	if o.Attempts == 0 {
+		o.Attempts = 4
+	}
+	if o.Sleep == nil {
+		o.Sleep = sleep
+	}
+	if o.Check == nil {
+		o.Check = func(Commit) error { return nil }
+	}
+	return &store{t: t, o: o}
+}
+
+type store struct {
+	t Transport
+	o Options
+}
+
+func (s *store) Server() Server              { return s.t.Server() }
+func (s *store) Skew() (time.Duration, bool) { return s.t.Skew() }
+func (s *store) Close() error                { return s.t.Close() }
+
+func (s *store) List(ctx context.Context, patterns ...string) ([]Ref, error) {
+	var refs []Ref
+	for range rereads {
+		tips, err := s.tips(ctx, patterns)
+		if err != nil {
+			return nil, err
+		}
+		var missing bool
+		refs, missing, err = s.records(ctx, tips)
+		if err != nil || !missing {
+			return refs, err
+		}
+	}
+	return refs, nil
+}
+
+// tips reads the refs that match patterns, trying again where that can help.
+func (s *store) tips(ctx context.Context, patterns []string) (map[string]OID, error) {
+	var tips map[string]OID
+	err := s.retry(ctx, func() error {
+		var err error
+		tips, err = s.t.Refs(ctx, patterns)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	selected := make(map[string]OID, len(tips))
+	for name, oid := range tips {
+		if matches(name, patterns) {
+			selected[name] = oid
+		}
+	}
+	return selected, nil
+}
+
+func matches(name string, patterns []string) bool {
+	for _, p := range patterns {
+		if name == p || strings.HasSuffix(p, "/") && strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// errMissing marks a ref whose object the server did not send: it has moved since, or the server has lost it.
+var errMissing = fmt.Errorf("%w: the server did not send the object", ErrNotRecord)
+
+// records finds the commits of tips in the cache or at the server, and says whether some could not be found.
+func (s *store) records(ctx context.Context, tips map[string]OID) (refs []Ref, missing bool, err error) {
+	found := s.o.Cache.get(tips)
+	var wants []OID
+	for _, oid := range tips {
+		if _, ok := found[oid]; !ok {
+			wants = append(wants, oid)
+			found[oid] = verdict{err: errMissing}
+		}
+	}
+	if len(wants) > 0 {
+		if err := s.fetch(ctx, wants, found); err != nil {
+			return nil, false, err
+		}
+	}
+	refs = make([]Ref, 0, len(tips))
+	for name, oid := range tips {
+		v := found[oid]
+		missing = missing || errors.Is(v.err, errMissing)
+		v.commit.OID = oid
+		refs = append(refs, Ref{Name: name, Commit: v.commit, Err: v.err})
+	}
+	sort.Slice(refs, func(i, j int) bool { return refs[i].Name < refs[j].Name })
+	return refs, missing, nil
+}
+
+// verdict is a commit, or why it is none.
+type verdict struct {
+	commit Commit
+	err    error
+}
+
+// fetch reads wants from the server into found, and caches what passed the check.
+func (s *store) fetch(ctx context.Context, wants []OID, found map[OID]verdict) error {
+	sort.Slice(wants, func(i, j int) bool { return wants[i] < wants[j] })
+	var objects []Object
+	err := s.retry(ctx, func() error {
+		var err error
+		objects, err = s.t.Commits(ctx, wants, 1)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	good := objects[:0]
+	for i, v := range s.judgeAll(objects) {
+		oid := objects[i].OID
+		if _, wanted := found[oid]; !wanted {
+			continue
+		}
+		found[oid] = v
+		if v.err == nil {
+			good = append(good, objects[i])
+		}
+	}
+	s.o.Cache.put(good)
+	return nil
+}
+
+func (s *store) Log(ctx context.Context, tip OID, limit int) ([]Commit, error) {
+	var objects []Object
+	err := s.retry(ctx, func() error {
+		var err error
+		objects, err = s.t.Commits(ctx, []OID{tip}, limit)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[OID]Object, len(objects))
+	for _, o := range objects {
+		byID[o.OID] = o
+	}
+	var chain []Commit
+	for oid := tip; !oid.IsZero() && len(chain) < limit; {
+		object, ok := byID[oid]
+		if !ok {
+			break
+		}
+		delete(byID, oid)
+		c, err := DecodeCommit(s.format(), oid, object.Content)
+		if err != nil {
+			return chain, err
+		}
+		chain = append(chain, c)
+		oid = c.Parent
+	}
+	return chain, nil
+}
+
+func (s *store) format() Format {
+	if f := s.t.Server().Format; f != "" {
+		return f
+	}
+	return SHA1
+}
+
+// retry repeats a read while the trouble looks as if it would pass.
+func (s *store) retry(ctx context.Context, read func() error) error {
+	for attempt := 1; ; attempt++ {
+		err := read()
+		if err == nil || attempt >= s.o.Attempts || !passing(err) {
+			return err
+		}
+		if s.pause(ctx, attempt) != nil {
+			return err
+		}
+	}
+}
+
+// passing says whether trouble may pass by itself: a busy server, or a connection that was made and then broke.
+func passing(err error) bool {
+	var u *UnavailableError
+	if !errors.As(err, &u) {
+		return false
+	}
+	return u.Trouble == TroubleBusy || u.Trouble == TroubleNetwork && u.Sent
+}
+
+// pause waits before the attempt after the given one.
+func (s *store) pause(ctx context.Context, attempt int) error {
+	d := min(firstPause<<(attempt-1), lastPause)
+	return s.o.Sleep(ctx, d+rand.N(d)) //nolint:gosec // jitter
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
