@@ -1,0 +1,14 @@
+//go:build !unix && !windows
+
+package lockfile
+
+import (
+	"errors"
+	"os"
+)
+
+const fileMode = 0o600
+
+func open(path string) (*os.File, error) { return os.OpenFile(path, os.O_RDWR|os.O_CREATE, fileMode) }
+
+func lock(*os.File) error { return errors.ErrUnsupported }
