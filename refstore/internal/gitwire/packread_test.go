@@ -1,0 +1,187 @@
+package gitwire
+
+import (
+	"bytes"
+	"compress/zlib"
+	"crypto/sha1" //nolint:gosec // a pack ends with its SHA-1
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/git-worklease/git-worklease/refstore"
+)
+
+// packed is an object for a pack made by hand: a ref-delta where base is set.
+type packed struct {
+	kind plumbing.ObjectType
+	base refstore.OID
+	data []byte
+	size int // as declared, where it is a lie
+}
+
+func makePack(t testing.TB, objects ...packed) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	b.WriteString("PACK\x00\x00\x00\x02")
+	b.Write(binary.BigEndian.AppendUint32(nil, uint32(len(objects)))) //nolint:gosec // few
+	for _, o := range objects {
+		size := len(o.data)
+		if o.size != 0 {
+			size = o.size
+		}
+		head := byte(o.kind)<<4 | byte(size&0x0f)
+		for size >>= 4; size > 0; size >>= 7 {
+			b.WriteByte(head | 0x80)
+			head = byte(size & 0x7f)
+		}
+		b.WriteByte(head)
+		if o.base != "" {
+			id, err := hex.DecodeString(string(o.base))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Write(id)
+		}
+		z := zlib.NewWriter(&b)
+		_, _ = z.Write(o.data)
+		_ = z.Close()
+	}
+	sum := sha1.Sum(b.Bytes()) //nolint:gosec // see the import
+	return append(b.Bytes(), sum[:]...)
+}
+
+// delta copies all of base and appends tail.
+func delta(base []byte, tail string) []byte {
+	d := binary.AppendUvarint(nil, uint64(len(base)))
+	d = binary.AppendUvarint(d, uint64(len(base)+len(tail)))
+	d = append(d, 0xb0, byte(len(base)), byte(len(base)>>8), byte(len(tail)))
+	return append(d, tail...)
+}
+
+func commit(text string) []byte { return refstore.EncodeCommit(refstore.SHA1, "", when, []byte(text)) }
+
+// Deltas may come before their bases, in any order.
+func TestPackWithLateBases(t *testing.T) {
+	one := commit("one")
+	two := append(bytes.Clone(one), "2"...)
+	three := append(bytes.Clone(two), "3"...)
+	pack := makePack(t,
+		packed{kind: plumbing.REFDeltaObject, base: refstore.SHA1.Hash("commit", two), data: delta(two, "3")},
+		packed{kind: plumbing.REFDeltaObject, base: refstore.SHA1.Hash("commit", one), data: delta(one, "2")},
+		packed{kind: plumbing.REFDeltaObject, base: refstore.SHA1.Hash("blob", nil), data: delta(one, "x")},
+		packed{kind: plumbing.CommitObject, data: one},
+	)
+	objects, err := readPack(bytes.NewReader(pack), packLimits)
+	if err != nil || len(objects) != 3 {
+		t.Fatalf("%d objects, %v", len(objects), err)
+	}
+	for i, want := range [][]byte{one, two, three} {
+		if !bytes.Equal(objects[i].Content, want) || objects[i].OID != refstore.SHA1.Hash("commit", want) {
+			t.Errorf("object %d is %q", i, objects[i].Content)
+		}
+	}
+}
+
+func TestHostilePacks(t *testing.T) {
+	one := commit("one")
+	id := refstore.SHA1.Hash("commit", one)
+	base := packed{kind: plumbing.CommitObject, data: one}
+	bomb := func(target int) []byte {
+		d := binary.AppendUvarint(nil, uint64(len(one)))
+		d = binary.AppendUvarint(d, uint64(target)) //nolint:gosec // positive
+		for range target / len(one) {
+			d = append(d, 0xb0, byte(len(one)), byte(len(one)>>8))
+		}
+		return d
+	}
+	cases := []struct {
+		name    string
+		objects []packed
+		limits  limits
+		want    error
+		commits int
+	}{
+		{"twice the same", []packed{base, base}, packLimits, nil, 1},
+		{"too many objects", []packed{base, base}, limits{1, 1 << 20, 1 << 20}, ErrTooLarge, 0},
+		{"too much inflated", []packed{{kind: plumbing.BlobObject, data: make([]byte, 2048)}}, limits{9, 2047, 1 << 20}, ErrTooLarge, 0},
+		{"too much kept", []packed{base}, limits{9, 1 << 20, 10}, ErrTooLarge, 0},
+		{"too much waiting", []packed{{kind: plumbing.REFDeltaObject, base: id, data: delta(one, "x")}}, limits{9, 1 << 20, 5}, ErrTooLarge, 0},
+		{"a delta that makes much", []packed{base, {kind: plumbing.REFDeltaObject, base: id, data: bomb(refstore.MaxCommit + 1)}}, packLimits, nil, 1},
+		{"a delta with a lie", []packed{base, {kind: plumbing.REFDeltaObject, base: id, data: bomb(900)}}, packLimits, ErrMalformed, 0},
+		{"an empty delta", []packed{base, {kind: plumbing.REFDeltaObject, base: id}}, packLimits, ErrMalformed, 0},
+		{"half a delta", []packed{base, {kind: plumbing.REFDeltaObject, base: id, data: []byte{1}}}, packLimits, ErrMalformed, 0},
+		{"longer than declared", []packed{{kind: plumbing.CommitObject, data: one, size: 1}}, packLimits, ErrMalformed, 0},
+		{"shorter than declared", []packed{{kind: plumbing.CommitObject, data: one, size: 9999}}, packLimits, ErrMalformed, 0},
+		{"an unknown type", []packed{{kind: 5, data: one}}, packLimits, ErrMalformed, 0},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			objects, err := readPack(bytes.NewReader(makePack(t, c.objects...)), c.limits)
+			if !errors.Is(err, c.want) || len(objects) != c.commits {
+				t.Errorf("%d commits, %v; want %d, %v", len(objects), err, c.commits, c.want)
+			}
+		})
+	}
+	pack := makePack(t, base)
+	pack[len(pack)-1] ^= 1
+	if _, err := readPack(bytes.NewReader(pack), packLimits); !errors.Is(err, ErrMalformed) {
+		t.Errorf("wrong checksum: %v", err)
+	}
+}
+
+func FuzzAdvert(f *testing.F) {
+	id := fmt.Sprintf("%040d", 1)
+	f.Add([]byte(pkts("# service=git-upload-pack\n", "", "version 2\n", "ls-refs=unborn\n", "object-format=sha1\n", "")))
+	f.Add([]byte(pkts(id+" refs/x\x00atomic agent=git/2\n", "shallow "+id, "")))
+	f.Fuzz(func(_ *testing.T, in []byte) {
+		_, _ = ReadAdvert(NewReader(bytes.NewReader(in)), []string{"refs/"})
+	})
+}
+
+func FuzzRefs(f *testing.F) {
+	f.Add([]byte(pkts(fmt.Sprintf("%040d refs/x a:b\n", 1), "unborn HEAD\n", "")))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		refs, err := ReadRefs(NewReader(bytes.NewReader(in)))
+		if err != nil {
+			return
+		}
+		for name, oid := range refs {
+			if name == "" || oid.IsZero() {
+				t.Errorf("ref %q at %q", name, oid)
+			}
+		}
+	})
+}
+
+func FuzzFetch(f *testing.F) {
+	one := commit("one")
+	pack := string(makePack(f, packed{kind: plumbing.CommitObject, data: one},
+		packed{kind: plumbing.REFDeltaObject, base: refstore.SHA1.Hash("commit", one), data: delta(one, "x")}))
+	f.Add([]byte(pkts("shallow-info\n", "shallow x\n") + delimPkt + pkts("packfile\n", "\x01"+pack, "")))
+	f.Add([]byte(pkts("NAK\n", "\x01"+pack, "")))
+	f.Add([]byte(pack))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		_, _ = ReadFetch(NewReader(bytes.NewReader(in)))
+		objects, _ := ReadFetchV0(NewReader(bytes.NewReader(in)))
+		for _, o := range objects {
+			if len(o.Content) > refstore.MaxCommit || refstore.SHA1.Hash("commit", o.Content) != o.OID {
+				t.Errorf("object %s of %d bytes", o.OID, len(o.Content))
+			}
+		}
+	})
+}
+
+func FuzzReport(f *testing.F) {
+	tx := txOf(change(refA, "", "one"), change(refB, "", "two"))
+	f.Add([]byte(pkts("\x02hi\n", "\x01"+pkts("unpack ok\n", "ok "+refA+"\n", "ng "+refB+" no\n", ""), "")))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		report, err := ReadReport(NewReader(bytes.NewReader(in)), tx)
+		if err == nil && len(report.Refused) > len(tx.Updates) {
+			t.Errorf("report %+v", report)
+		}
+	})
+}
