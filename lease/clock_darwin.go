@@ -1,0 +1,25 @@
+package lease
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// bootID names the start of the kernel.
+func bootID() string {
+	id, err := unix.Sysctl("kern.bootsessionuuid")
+	if err != nil {
+		return ""
+	}
+	return id
+}
+
+// sinceBoot reads CLOCK_MONOTONIC, which on this system goes on while it sleeps.
+func sinceBoot() (time.Duration, error) {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
+		return 0, err
+	}
+	return time.Duration(ts.Nano()), nil
+}

@@ -1,0 +1,328 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/git-worklease/git-worklease/refstore"
+)
+
+// TestLostReplies: a reply that is lost changes nothing of what a verb reports.
+func TestLostReplies(t *testing.T) {
+	w := newWorld(t)
+	alice := w.actor("alice")
+	alice.wire.push = alice.wire.loseReply
+	res := alice.mustClaim(demo, "port:1")
+	if _, err := alice.Verify(t.Context(), demo); err != nil {
+		t.Fatal(err)
+	}
+	if rec := w.tip(demo); rec.Claim != res.Hold.Claim || rec.Revision != 1 {
+		t.Errorf("%+v", rec)
+	}
+	if _, err := alice.Renew(t.Context(), RenewRequest{}); err != nil || w.tip(demo).Revision != 2 {
+		t.Errorf("%+v, %v", w.tip(demo), err)
+	}
+	alice.mustRelease(demo)
+	if !w.tip("port:1").Released() {
+		t.Error("not released")
+	}
+}
+
+// TestReleaseOvertaken: the reply to a release is lost, and a rival claims before it is looked for.
+func TestReleaseOvertaken(t *testing.T) {
+	w := newWorld(t)
+	alice, bob := w.actor("alice"), w.actor("bob")
+	alice.mustClaim(demo)
+	alice.wire.push = func(_ *refstore.Tx, send func() (*refstore.Report, error)) (*refstore.Report, error) {
+		if _, err := send(); err != nil {
+			return nil, err
+		}
+		bob.mustClaim(demo)
+		if _, err := bob.Renew(t.Context(), RenewRequest{}); err != nil {
+			t.Error(err)
+		}
+		return nil, errBroken()
+	}
+	if res := alice.mustRelease(demo); res[0].Hold.End == nil || res[0].Hold.End.How != EndReleased {
+		t.Errorf("%+v", res)
+	}
+	if rec := w.tip(demo); rec.Holder.Agent != "bob" || rec.Released() {
+		t.Errorf("bob's was touched: %+v", rec)
+	}
+}
+
+// TestReleaseTooLate: the claim was taken over while its release was under way.
+func TestReleaseTooLate(t *testing.T) {
+	w := newWorld(t)
+	alice, bob := w.actor("alice"), w.actor("bob")
+	alice.mustClaim(demo)
+	w.advance(2 * time.Hour)
+	alice.wire.push = func(_ *refstore.Tx, send func() (*refstore.Report, error)) (*refstore.Report, error) {
+		alice.wire.push = nil
+		bob.mustClaim(demo)
+		return send()
+	}
+	_, err := alice.Release(t.Context(), ReleaseRequest{Resources: []Resource{demo}})
+	want(t, err, ErrLost)
+}
+
+// TestLateLanding: every request of a claim arrives long after the client gave up.
+func TestLateLanding(t *testing.T) {
+	w := newWorld(t)
+	alice, bob := w.actor("alice"), w.actor("bob")
+	alice.mustClaim("task:before")
+	late := &swallow{}
+	alice.wire.push = late.push
+	_, err := alice.Claim(t.Context(), req(demo))
+	want(t, err, ErrPending)
+	if s := alice.state(demo); s != StandingPending {
+		t.Errorf("state %s", s)
+	}
+	if views := alice.mustStatus(); len(views) != 2 || views[0].State != StandingHeld && views[1].State != StandingHeld {
+		t.Errorf("%+v", views)
+	}
+	_, err = alice.Verify(t.Context(), demo)
+	want(t, err, ErrPending)
+	_, err = alice.Claim(t.Context(), req(demo))
+	want(t, err, ErrPending)
+	late.land(t)
+	if v := alice.mustStatus(demo)[0]; v.State != StandingHeld || !v.Mine {
+		t.Errorf("%+v", v)
+	}
+	if !alice.noticed(NoticeSettled) {
+		t.Error("nothing was said of it")
+	}
+	_, err = bob.Claim(t.Context(), req(demo))
+	want(t, err, ErrHeld)
+}
+
+// TestLateLandingAgainstARival: the rival was first, so the late request must never count.
+func TestLateLandingAgainstARival(t *testing.T) {
+	w := newWorld(t)
+	alice, bob := w.actor("alice"), w.actor("bob")
+	alice.mustClaim("task:before")
+	late := &swallow{}
+	alice.wire.push = late.push
+	_, err := alice.Claim(t.Context(), req(demo, "port:1"))
+	want(t, err, ErrPending)
+	bob.mustClaim("port:1")
+	late.land(t)
+	alice.wire.push = nil
+	_, err = alice.Claim(t.Context(), req(demo, "port:1"))
+	want(t, err, ErrHeld)
+	if rec := w.tip(demo); rec != nil {
+		t.Errorf("half of it landed: %+v", rec)
+	}
+}
+
+// TestPendingIsSentAgain: a claim whose request never arrived is sent again, identically, by the session's next claim.
+func TestPendingIsSentAgain(t *testing.T) {
+	w := newWorld(t)
+	alice := w.actor("alice")
+	alice.mustClaim("task:before")
+	lost := &swallow{}
+	alice.wire.push = lost.push
+	_, err := alice.Claim(t.Context(), req(demo))
+	want(t, err, ErrPending)
+	alice.wire.push = nil
+	res := alice.mustClaim(demo)
+	if res.Outcome != Renewed || w.tip(demo).Generation != 1 || w.tip(demo).Revision != 2 {
+		t.Errorf("%+v", res)
+	}
+	lost.land(t)
+	if w.tip(demo).Revision != 2 {
+		t.Error("the old request changed something")
+	}
+}
+
+// TestPendingExpires: nobody waits for a write that can't matter any more.
+func TestPendingExpires(t *testing.T) {
+	w := newWorld(t)
+	alice := w.actor("alice")
+	alice.mustClaim("task:before")
+	alice.wire.push = (&swallow{}).push
+	_, err := alice.Claim(t.Context(), req(demo))
+	want(t, err, ErrPending)
+	w.advance(time.Hour)
+	if s := alice.state(demo); s != StandingPending {
+		t.Errorf("state %s", s)
+	}
+	w.advance(time.Minute)
+	if s := alice.state(demo); s != StandingFree {
+		t.Errorf("state %s", s)
+	}
+}
+
+// TestRefusals: errors of the store pass through, and nothing stays open.
+func TestRefusals(t *testing.T) {
+	w := newWorld(t)
+	alice := w.actor("alice")
+	alice.mustClaim("task:before")
+	for name, tt := range map[string]struct {
+		push func(tx *refstore.Tx, _ func() (*refstore.Report, error)) (*refstore.Report, error)
+		want error
+	}{
+		"refused": {func(*refstore.Tx, func() (*refstore.Report, error)) (*refstore.Report, error) {
+			return &refstore.Report{Unpack: "ok", Words: "no", Refused: map[string]string{refs{DefaultPrefix}.claim(demo): "hook declined"}}, nil
+		}, refstore.ErrRefused},
+		"unavailable": {func(*refstore.Tx, func() (*refstore.Report, error)) (*refstore.Report, error) {
+			return nil, &refstore.UnavailableError{Trouble: refstore.TroubleAuth, Err: errors.New("401")}
+		}, refstore.ErrUnavailable},
+		"unsupported": {func(*refstore.Tx, func() (*refstore.Report, error)) (*refstore.Report, error) {
+			return nil, &refstore.UnsupportedError{Feature: refstore.FeatureAtomic}
+		}, ErrNotAtomic},
+	} {
+		alice.wire.push = tt.push
+		_, err := alice.Claim(t.Context(), req(demo))
+		if !errors.Is(err, tt.want) || errors.Is(err, ErrPending) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if s := alice.state(demo); s != StandingFree {
+			t.Errorf("%s: state %s", name, s)
+		}
+	}
+	alice.wire.push = nil
+	alice.mustClaim(demo)
+}
+
+// TestFullDisk: the claim landed and can't be saved; the intent still has it.
+func TestFullDisk(t *testing.T) {
+	w := newWorld(t)
+	alice := w.actor("alice")
+	alice.mustClaim("task:before")
+	full := &actor{w: w, clock: alice.clock, local: alice.local.Process("alice")}
+	full.connect(fullDisk{full.local}, "alice")
+	_, err := full.Claim(t.Context(), req(demo))
+	want(t, err, ErrPending)
+	want(t, err, errFull)
+	if v := alice.mustStatus(demo)[0]; !v.Mine {
+		t.Errorf("%+v", v)
+	}
+}
+
+var errFull = errors.New("disk full")
+
+type fullDisk struct{ Local }
+
+func (fullDisk) SaveHold(Hold) error { return errFull }
+
+func TestCancelled(t *testing.T) {
+	w := newWorld(t)
+	alice := w.actor("alice")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := alice.Claim(ctx, req(demo))
+	want(t, err, context.Canceled)
+	if len(w.repo.Refs()) != 0 {
+		t.Errorf("%v", w.repo.Refs())
+	}
+}
+
+// TestBusyWriter: another process of the session is in the middle of the same claim.
+func TestBusyWriter(t *testing.T) {
+	w := newWorld(t)
+	alice := w.actor("alice")
+	alice.mustClaim("task:before")
+	second := alice.process("alice")
+	alice.wire.push = func(_ *refstore.Tx, send func() (*refstore.Report, error)) (*refstore.Report, error) {
+		_, err := second.Claim(t.Context(), req(demo))
+		var p *PendingError
+		if !errors.As(err, &p) || !p.Busy {
+			t.Errorf("the second got %v", err)
+		}
+		if s := second.state(demo); s != StandingPending {
+			t.Errorf("the second saw %s", s)
+		}
+		if s := second.state("task:other"); s != StandingFree {
+			t.Errorf("another resource is %s", s)
+		}
+		return send()
+	}
+	alice.mustClaim(demo)
+	alice.wire.push = nil
+	if res := second.mustClaim(demo); res.Outcome != Renewed {
+		t.Errorf("%+v", res)
+	}
+}
+
+// TestSeenBeforeSaved: another process of the session reads a claim that has landed and is not yet saved, and claims the same.
+func TestSeenBeforeSaved(t *testing.T) {
+	w := newWorld(t)
+	alice, bob := w.actor("alice"), w.actor("bob")
+	bob.mustClaim(demo)
+	alice.mustStatus(demo)
+	w.advance(2 * time.Hour)
+	second := alice.process("alice")
+	alice.wire.push = func(_ *refstore.Tx, send func() (*refstore.Report, error)) (*refstore.Report, error) {
+		report, err := send()
+		second.mustStatus(demo)
+		if _, err := second.Claim(t.Context(), req(demo)); !errors.Is(err, ErrPending) {
+			t.Errorf("the second got %v", err)
+		}
+		return report, err
+	}
+	alice.mustClaim(demo)
+	// The same after the first was killed.
+	alice.mustRelease(demo)
+	bob.mustClaim(demo)
+	w.advance(2 * time.Hour)
+	if !alice.killedSending(true, claimAll([]Resource{demo})) || w.tip(demo).Holder.Agent != "alice" {
+		t.Fatalf("not killed, or too early: %+v", w.tip(demo))
+	}
+	w.advance(time.Second)
+	if _, err := second.List(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if res := second.mustClaim(demo); res.Outcome != Renewed {
+		t.Errorf("%+v", res)
+	}
+}
+
+// TestRenewalLeftBehind: a renewal of a killed process is not sent again by anybody else.
+func TestRenewalLeftBehind(t *testing.T) {
+	w := newWorld(t)
+	alice := w.actor("alice")
+	alice.mustClaim(demo)
+	w.advance(30 * time.Minute)
+	if !alice.killedSending(false, func(a *actor) { _, _ = a.Renew(t.Context(), RenewRequest{}) }) {
+		t.Fatal("not killed")
+	}
+	other := alice.process("other")
+	_, err := other.Claim(t.Context(), req(demo))
+	want(t, err, ErrHeld)
+	if rec := w.tip(demo); rec.Revision != 1 {
+		t.Errorf("it was renewed: %+v", rec)
+	}
+	w.advance(31 * time.Minute)
+	other.mustClaim(demo)
+	_, err = alice.Renew(t.Context(), RenewRequest{})
+	want(t, err, ErrLost)
+}
+
+// TestServerLosesAtomicity: a server that was atomic stops to be. What it grants in part is given back, one by one where need be.
+func TestServerLosesAtomicity(t *testing.T) {
+	w := newWorld(t)
+	alice, bob := w.actor("alice"), w.actor("bob")
+	bob.mustClaim("port:2")
+	alice.mustClaim("port:8", "port:9")
+	w.repo.NotAtomic = true
+	alice.wire.push = func(tx *refstore.Tx, send func() (*refstore.Report, error)) (*refstore.Report, error) {
+		if len(tx.Updates) == 2 {
+			return nil, &refstore.UnsupportedError{Feature: refstore.FeatureAtomic}
+		}
+		return send()
+	}
+	_, err := alice.Claim(t.Context(), req("port:1", "port:2", "port:3"))
+	want(t, err, ErrNotAtomic)
+	for _, r := range []Resource{"port:1", "port:3"} {
+		if rec := w.tip(r); !rec.Released() || rec.Release.Reason != "withdrawn" {
+			t.Errorf("%+v", rec)
+		}
+	}
+	alice.mustRelease("port:8")
+	if !w.tip("port:8").Released() || !w.tip("port:9").Released() {
+		t.Error("not released one by one")
+	}
+}

@@ -1,0 +1,175 @@
+package lease
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/git-worklease/git-worklease/refstore"
+)
+
+// Meta is the record at the authority's meta ref.
+type Meta struct {
+	V         int    `json:"v"`
+	Kind      Kind   `json:"kind"`
+	Authority string `json:"authority"`
+	// Format is the version of the layout of refs; a later one is refused.
+	Format int `json:"format"`
+	// Floor is a generation that every new epoch lies above.
+	Floor     Generation   `json:"floor"`
+	CreatedAt time.Time    `json:"created_at"`
+	Key       []byte       `json:"key"`
+	Prev      refstore.OID `json:"prev,omitempty"`
+}
+
+// floorLife is for how long a floor that was read may be used. Collecting waits twice as long before it deletes what a floor covers.
+const floorLife = 24 * time.Hour
+
+// fresh says whether what is known may stand in for reading it.
+func (m MetaSighting) fresh(now time.Time) bool {
+	age := now.Sub(m.At)
+	return m.Authority != "" && age >= 0 && age <= floorLife
+}
+
+// DecodeMeta reads the meta record that a commit carries. It returns [ErrCorrupt] or [ErrNewer], wrapped.
+func DecodeMeta(c refstore.Commit) (*Meta, error) {
+	_, line, _, err := open(c.Message)
+	if err != nil {
+		return nil, err
+	}
+	m := &Meta{}
+	err = json.Unmarshal(line, m)
+	switch {
+	case newer(line), err == nil && m.Format > Version:
+		return nil, fmt.Errorf("%w: meta", ErrNewer)
+	case err != nil:
+		return nil, fmt.Errorf("%w: meta: %w", ErrCorrupt, err)
+	case m.V != Version || m.Kind != KindMeta || m.Format != Version || !validID(m.Authority) || m.Prev != c.Parent || m.Floor > maxNumber:
+		return nil, fmt.Errorf("%w: meta", ErrCorrupt)
+	}
+	return m, nil
+}
+
+// validID says whether s may be an authority's ID: 1 to 64 lower-case hexadecimal digits.
+func validID(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 64
+}
+
+// known is what this clone knows of its authority. What the policy names and what the clone is bound to must agree.
+func (a *Authority) known() (MetaSighting, error) {
+	m, err := a.local.Meta()
+	if err != nil {
+		return MetaSighting{}, err
+	}
+	if want := a.o.AuthorityID; want != "" && m.Authority != "" && m.Authority != want {
+		return MetaSighting{}, &WrongAuthorityError{Want: want, Got: m.Authority}
+	}
+	return m, nil
+}
+
+// judgeMeta compares the meta ref that was read with what was known before it was read, and remembers it. With neither, the result is
+// zero: there is no authority yet.
+func (a *Authority) judgeMeta(was MetaSighting, listed []refstore.Ref) (MetaSighting, error) {
+	ref, found := pick(listed, a.refs.meta())
+	if !found {
+		return MetaSighting{}, a.metaAbsent(was, listed)
+	}
+	if ref.Err != nil {
+		return MetaSighting{}, fmt.Errorf("%w: meta: %w", ErrCorrupt, ref.Err)
+	}
+	meta, err := DecodeMeta(ref.Commit)
+	if err != nil {
+		return MetaSighting{}, err
+	}
+	want := was.Authority
+	if want == "" {
+		want = a.o.AuthorityID
+	}
+	if want != "" && want != meta.Authority {
+		return MetaSighting{}, &WrongAuthorityError{Want: want, Got: meta.Authority}
+	}
+	if meta.Floor < was.Floor {
+		return MetaSighting{}, fmt.Errorf("%w: floor %d after %d", ErrAuthorityGone, meta.Floor, was.Floor)
+	}
+	m := a.moment()
+	now := MetaSighting{Authority: meta.Authority, Tip: ref.Commit.OID, Floor: meta.Floor, At: m.wall, Dated: m.dated}
+	a.seeMeta(was, now)
+	return now, nil
+}
+
+// metaAbsent says what it means that there is no meta ref. Claims without one show that there was an authority.
+func (a *Authority) metaAbsent(was MetaSighting, listed []refstore.Ref) error {
+	switch {
+	case was.Authority != "":
+		return fmt.Errorf("%w: %s", ErrAuthorityGone, was.Authority)
+	case a.o.AuthorityID != "":
+		return &WrongAuthorityError{Want: a.o.AuthorityID}
+	case len(listed) > 0:
+		return fmt.Errorf("%w: it has claims and no meta ref", ErrAuthorityGone)
+	}
+	return nil
+}
+
+// seeMeta remembers what was read, unless it would only move the time a little.
+func (a *Authority) seeMeta(was, now MetaSighting) {
+	age := now.At.Sub(was.At)
+	if was.Authority == now.Authority && was.Tip == now.Tip && was.Dated == now.Dated && age >= 0 && age < time.Hour {
+		return
+	}
+	a.forgot(a.local.SeeMeta(now))
+}
+
+// newMeta is a change that creates the authority under a new ID.
+func (a *Authority) newMeta(m moment) (MetaSighting, refstore.Change, error) {
+	id := make([]byte, 16)
+	if err := a.randomBytes(id); err != nil {
+		return MetaSighting{}, refstore.Change{}, err
+	}
+	key, err := a.newKey()
+	if err != nil {
+		return MetaSighting{}, refstore.Change{}, err
+	}
+	meta := Meta{V: Version, Kind: KindMeta, Authority: hex.EncodeToString(id), Format: Version, CreatedAt: m.stamp(), Key: public(key)}
+	line, err := marshal(&meta)
+	if err != nil {
+		return MetaSighting{}, refstore.Change{}, err
+	}
+	change := refstore.Change{Ref: a.refs.meta(), Message: seal("authority "+meta.Authority, line, key), When: m.stamp()}
+	return MetaSighting{Authority: meta.Authority, At: m.wall, Dated: m.dated}, change, nil
+}
+
+// createMeta makes the authority by a swap of its own. It needs no intent: it holds nothing for anybody, and whoever's comes first is
+// the one that everybody reads afterwards.
+func (a *Authority) createMeta(ctx Context) error {
+	now, change, err := a.newMeta(a.moment())
+	if err != nil {
+		return err
+	}
+	tx, err := a.store.Build(change)
+	if err != nil {
+		return err
+	}
+	if err := a.store.Swap(ctx, tx, nil); err != nil && !errors.Is(err, refstore.ErrConflict) {
+		return fmt.Errorf("create the authority: %w", err)
+	} else if err == nil {
+		now.Tip = tx.Updates[0].New
+		a.forgot(a.local.SeeMeta(now))
+	}
+	return nil
+}
+
+func pick(listed []refstore.Ref, name string) (refstore.Ref, bool) {
+	for _, ref := range listed {
+		if ref.Name == name {
+			return ref, true
+		}
+	}
+	return refstore.Ref{}, false
+}

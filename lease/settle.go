@@ -1,0 +1,117 @@
+package lease
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/git-worklease/git-worklease/refstore"
+)
+
+// Settle brings to an end what dead writers of this clone left behind for the given resources, all of them if none are given. It only reads:
+// what may land yet stays open, and is returned, with what living writers are at.
+func (a *Authority) Settle(ctx Context, resources ...Resource) ([]*PendingError, error) {
+	return a.settle(ctx, false, resources)
+}
+
+// resolve settles for a verb that is about to write: what may land yet is sent again, identically, until it is known to have landed or
+// never will. It fails with a *PendingError where that can't be had.
+func (a *Authority) resolve(ctx Context, resources []Resource) error {
+	open, err := a.settle(ctx, true, resources)
+	if err != nil {
+		return err
+	}
+	for _, p := range open {
+		if p.Busy {
+			return timeUp(a.pause(ctx, 3))
+		}
+		return p
+	}
+	return nil
+}
+
+func (a *Authority) settle(ctx Context, resend bool, resources []Resource) ([]*PendingError, error) {
+	left, busy, err := a.local.Pending(resources...)
+	if err != nil {
+		return nil, err
+	}
+	var open []*PendingError
+	var errs []error
+	for _, i := range left {
+		if err := a.settleOne(ctx, i, resend); err != nil {
+			var p *PendingError
+			if !errors.As(err, &p) {
+				errs = append(errs, err)
+				continue
+			}
+			open = append(open, p)
+		}
+	}
+	if busy > 0 {
+		open = append(open, &PendingError{Resources: resources, Busy: true})
+	}
+	return open, errors.Join(errs...)
+}
+
+// settleOne ends one intent that is locked for us, or leaves it and says so. However it returns, the intent is unlocked.
+func (a *Authority) settleOne(ctx Context, i *Intent, resend bool) error {
+	state, _, err := a.store.Settle(ctx, i.Tx, a.ours(i))
+	switch {
+	case errors.Is(err, refstore.ErrHalfApplied):
+		// Its other half can't come any more from a server that had begun. The claim is in the file, and found torn there.
+		if herr := a.halfApplied(i, err); errors.Is(herr, ErrPending) {
+			return herr
+		}
+		return nil
+	case err != nil:
+		a.forgot(a.local.Leave(i))
+		return i.pending(fmt.Errorf("settle: %w", err))
+	}
+	switch state {
+	case refstore.Landed, refstore.Overtaken:
+		return a.settled(i)
+	case refstore.Dead:
+		return a.local.End(i)
+	default:
+		return a.settleOpen(ctx, i, resend)
+	}
+}
+
+func (a *Authority) settled(i *Intent) error {
+	if err := a.landed(i); err != nil {
+		return err
+	}
+	a.notify(Notice{Kind: NoticeSettled, Verb: i.Verb, Resources: i.Resources})
+	return nil
+}
+
+// settleOpen deals with a write that may land yet. Once the lease that it would make is takeable by everybody, it can't matter any more.
+// Nor does a renewal: the file has the claim and its key, with an earlier deadline, and to send it again would keep alive the claim of
+// a session whose process is dead.
+func (a *Authority) settleOpen(ctx Context, i *Intent, resend bool) error {
+	if i.Verb == VerbRenew || a.moment().now().After(i.Expires) {
+		return a.local.End(i)
+	}
+	if !resend {
+		a.forgot(a.local.Leave(i))
+		return i.pending(nil)
+	}
+	again := *i.Tx
+	again.Doubt = true
+	err := a.store.Swap(ctx, &again, a.ours(i))
+	switch {
+	case err == nil:
+		return a.settled(i)
+	case errors.Is(err, refstore.ErrUndecided):
+		a.forgot(a.local.Leave(i))
+		return i.pending(err)
+	case errors.Is(err, refstore.ErrConflict), errors.Is(err, refstore.ErrHalfApplied):
+		if err := a.finish(i, err); errors.Is(err, ErrPending) {
+			return err
+		}
+		return nil
+	default:
+		// Not even a refusal of this request says anything of the earlier one.
+		a.forgot(a.local.Leave(i))
+		return i.pending(err)
+	}
+}

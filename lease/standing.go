@@ -1,0 +1,110 @@
+package lease
+
+import (
+	"fmt"
+	"slices"
+)
+
+// standing is what a snapshot says of a claim of ours.
+type standing struct {
+	// lost is set where some member shows that the claim is over.
+	lost *LostError
+	// released says that what shows it is a release by the claim's own key.
+	released bool
+	// unknown is set where some member can't be judged.
+	unknown error
+	// ours are the members that are still active records of the claim.
+	ours []*tip
+	// torn: the members disagree, which a view may that was read while they moved.
+	torn bool
+	// revision is the highest of ours.
+	revision uint64
+}
+
+// stand judges a hold. It is pure.
+func stand(h *Hold, s *snapshot) *standing {
+	st := &standing{}
+	for _, m := range h.Members {
+		st.add(h, s.tips[m.Resource])
+	}
+	if st.lost == nil && len(st.ours) == len(h.Members) && st.revision < h.Revision {
+		st.unknown = fmt.Errorf("%s: %w: revision %d was written, and there is %d", h.Members[0].Resource, ErrRolledBack, h.Revision, st.revision)
+	}
+	st.torn = st.torn || len(st.ours) > 0 && len(st.ours) < len(h.Members)
+	return st
+}
+
+func (s *standing) add(h *Hold, t *tip) {
+	lost := LostError{Resource: t.resource}
+	switch {
+	case t.err != nil:
+		s.unknown = t.err
+		return
+	case t.oid.IsZero():
+		lost.Reason = "its ref was deleted"
+	case t.rec.Claim != h.Claim:
+		lost = foreign(t)
+	case t.rec.Released():
+		lost.By, lost.Since, lost.Reason = t.rec.Release.By, t.rec.Release.At, "released"
+		if s.lost == nil {
+			s.lost, s.released = &lost, true
+		}
+		return
+	default:
+		s.torn = s.torn || len(s.ours) > 0 && s.revision != t.rec.Revision
+		s.revision = max(s.revision, t.rec.Revision)
+		s.ours = append(s.ours, t)
+		return
+	}
+	if s.lost == nil || s.released {
+		s.lost, s.released = &lost, false
+	}
+}
+
+// foreign says how a record of another claim ended ours.
+func foreign(t *tip) LostError {
+	by := t.rec.Holder
+	lost := LostError{Resource: t.resource, By: &by, Since: t.rec.ClaimedAt, Reason: "taken over"}
+	if rel := t.rec.Release; t.rec.Released() && rel.Forced {
+		lost.By, lost.Since, lost.Reason = rel.By, rel.At, "forced: "+rel.Reason
+	}
+	return lost
+}
+
+// look reads a hold's refs and judges it. A torn view is read again before anything is concluded from it.
+func (a *Authority) look(ctx Context, h *Hold) (*standing, *snapshot, error) {
+	s, err := a.read(ctx, h.resources())
+	if err != nil {
+		return nil, nil, err
+	}
+	if got := s.meta.Authority; got != h.Authority {
+		return nil, nil, &WrongAuthorityError{Resource: h.Members[0].Resource, Want: h.Authority, Got: got}
+	}
+	return a.lookAgain(ctx, h, s)
+}
+
+// lookAgain judges a hold by what was read, and reads it again where that is torn.
+func (a *Authority) lookAgain(ctx Context, h *Hold, s *snapshot) (*standing, *snapshot, error) {
+	st := stand(h, s)
+	if !st.torn {
+		return st, s, nil
+	}
+	s, err := a.read(ctx, h.resources())
+	if err != nil {
+		return nil, nil, err
+	}
+	return stand(h, s), s, nil
+}
+
+func (h *Hold) resources() []Resource {
+	rs := make([]Resource, len(h.Members))
+	for i, m := range h.Members {
+		rs[i] = m.Resource
+	}
+	return rs
+}
+
+// has says whether the hold is on r.
+func (h *Hold) has(r Resource) bool {
+	return slices.ContainsFunc(h.Members, func(m Member) bool { return m.Resource == r })
+}

@@ -1,0 +1,130 @@
+package lease
+
+import (
+	"fmt"
+	"time"
+)
+
+// VerifyResult says whether one resource is this session's.
+type VerifyResult struct {
+	Resource Resource
+	// Hold is the claim that has it, if any.
+	Hold Hold
+	// Record is what stands at its ref, if it could be judged.
+	Record *Record
+	// Left is for how long it stands, by whichever clock ends it first.
+	Left time.Duration
+	// Err is nil with the resource held at the time of reading; otherwise [ErrExpired], [ErrNotHeld], a [*LostError], [ErrKeyLost], a
+	// [*PendingError], or why the record can't be judged.
+	Err error
+}
+
+// Verify proves from the remote which resources are this session's; none given: all of its claims. It writes no ref. The error is the first
+// of the results' errors, or what kept the remote from answering.
+func (a *Authority) Verify(ctx Context, resources ...Resource) ([]VerifyResult, error) {
+	open, err := a.settle(ctx, false, resources)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := a.standingGroups(resources)
+	if err != nil {
+		return nil, err
+	}
+	var results []VerifyResult
+	var errs []error
+	for _, g := range groups {
+		more, err := a.verifyGroup(ctx, g, open, len(resources) == 0)
+		if err != nil {
+			return nil, err
+		}
+		for _, res := range more {
+			results, errs = append(results, res), append(errs, res.Err)
+		}
+	}
+	return results, first(errs)
+}
+
+// standingGroups are the claims in the file that a request means, without settling or reading anything more.
+func (a *Authority) standingGroups(resources []Resource) ([]group, error) {
+	var groups []group
+	for _, r := range resources {
+		g, err := a.inFile(r)
+		if err != nil {
+			return nil, err
+		}
+		groups = append(groups, g)
+	}
+	if len(resources) > 0 {
+		return groups, nil
+	}
+	holds, err := a.local.Holds()
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range holds {
+		if h.End == nil {
+			groups = append(groups, group{hold: h, asked: h.resources()})
+		}
+	}
+	return groups, nil
+}
+
+// verifyGroup looks at one claim.
+func (a *Authority) verifyGroup(ctx Context, g group, open []*PendingError, whole bool) ([]VerifyResult, error) {
+	if g.err != nil {
+		res := VerifyResult{Resource: g.asked[0], Hold: g.hold, Err: g.err}
+		if p := pendingOn(open, res.Resource, VerbClaim); p != nil {
+			res.Err = p
+		} else if g.hold.Claim == "" && a.keyLost(ctx, res.Resource) {
+			res.Err = fmt.Errorf("%s: %w", res.Resource, ErrKeyLost)
+		}
+		return []VerifyResult{res}, nil
+	}
+	st, s, err := a.look(ctx, &g.hold)
+	if err != nil {
+		return nil, err
+	}
+	m := a.moment()
+	var results []VerifyResult
+	for _, r := range g.asked {
+		res := VerifyResult{Resource: r, Hold: g.hold, Record: s.tips[r].rec}
+		res.Left, res.Err = proof(&g.hold, st, s.tips[r], m)
+		if p := pendingOn(open, r, VerbRelease); res.Err == nil && p != nil {
+			res.Err = p
+		}
+		results = append(results, res)
+	}
+	return results, nil
+}
+
+// proof judges a claim that was read at m. It is pure.
+func proof(h *Hold, st *standing, t *tip, m moment) (left time.Duration, err error) {
+	switch {
+	case st.lost != nil:
+		lost := *st.lost
+		return 0, &lost
+	case st.unknown != nil:
+		return 0, st.unknown
+	}
+	if left = h.Left(m.now(), m.at); left <= 0 {
+		return left, fmt.Errorf("%s: %w: %s ago", t.resource, ErrExpired, (-left).Round(time.Second))
+	}
+	return left, nil
+}
+
+// pendingOn is the open write on r that changes what its holder may think: an open renewal does not.
+func pendingOn(open []*PendingError, r Resource, verbs ...Verb) *PendingError {
+	for _, p := range open {
+		for _, v := range verbs {
+			if p.Verb != v {
+				continue
+			}
+			for _, o := range p.Resources {
+				if o == r {
+					return p
+				}
+			}
+		}
+	}
+	return nil
+}
