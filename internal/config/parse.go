@@ -1,0 +1,107 @@
+package config
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxName bounds, in bytes, the name of an agent, a session, a host or an operator.
+const maxName = 128
+
+// ValidName says whether s can be the name of an agent, a session, a host or an operator: 1 to 128 bytes of UTF-8 without
+// control characters.
+func ValidName(s string) bool { return s != "" && len(s) <= maxName && !hasControl(s) }
+
+func name(s string, _ Origin) bool { return ValidName(s) }
+
+// hasControl says whether s holds a control character or is not UTF-8.
+func hasControl(s string) bool {
+	return !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl)
+}
+
+type setter func(s *Settings, text string, o Origin) bool
+
+func text(field func(*Settings) *Value[string], ok func(string, Origin) bool) setter {
+	return func(s *Settings, text string, o Origin) bool {
+		if !ok(text, o) {
+			return false
+		}
+		*field(s) = Value[string]{text, o}
+		return true
+	}
+}
+
+func choice[T ~string](field func(*Settings) *Value[T], choices ...T) setter {
+	return func(s *Settings, text string, o Origin) bool {
+		*field(s) = Value[T]{T(text), o}
+		return slices.Contains(choices, T(text))
+	}
+}
+
+// duration reads whole seconds from low to high; zeros are words that stand for 0.
+func duration(field func(*Settings) *Value[time.Duration], low, high time.Duration, zeros ...string) setter {
+	return func(s *Settings, text string, o Origin) bool {
+		d, ok := ParseDuration(text)
+		if slices.Contains(zeros, text) {
+			d, ok = 0, true
+		}
+		*field(s) = Value[time.Duration]{d, o}
+		return ok && low <= d && d <= high && d%time.Second == 0
+	}
+}
+
+const day = 24 * time.Hour
+
+// ParseDuration reads Go's notation of a duration, before which may stand a whole number of days: 90s, 1h30m, 2d, 1d12h. A
+// number without a unit is refused: nobody knows whether it means seconds or minutes. Negative ones are refused as well.
+func ParseDuration(s string) (d time.Duration, ok bool) {
+	days, rest, hasDays := strings.Cut(s, "d")
+	if !hasDays {
+		days, rest = "", s
+	}
+	if hasDays {
+		n, err := strconv.ParseUint(days, 10, 16)
+		if err != nil {
+			return 0, false
+		}
+		d = time.Duration(n) * day //nolint:gosec // 16 bits
+		if rest == "" {
+			return d, true
+		}
+	}
+	if strings.Trim(rest, "0123456789.") == "" || rest[0] == '-' || rest[0] == '+' {
+		return 0, false
+	}
+	more, err := time.ParseDuration(rest)
+	if err != nil || d+more < d {
+		return 0, false
+	}
+	return d + more, true
+}
+
+func isAuthority(s string) bool {
+	return s != "" && len(s) <= 64 && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// isPrefix says whether s can hold our refs alone: a valid ref name below refs/ that ends with a slash, and is not one of
+// git's own namespaces as a whole.
+func isPrefix(s string) bool {
+	body, ok := strings.CutSuffix(s, "/")
+	if !ok || hasControl(s) || strings.ContainsAny(s, ` ~^:?*[\`) || strings.Contains(s, "..") || strings.Contains(s, "@{") {
+		return false
+	}
+	parts := strings.Split(body, "/")
+	if len(parts) < 2 || parts[0] != "refs" {
+		return false
+	}
+	for _, part := range parts {
+		if part == "" || part[0] == '.' || part == "@" || strings.HasSuffix(part, ".") || strings.HasSuffix(part, ".lock") {
+			return false
+		}
+	}
+	return len(parts) > 2 || !slices.Contains([]string{"heads", "tags", "remotes", "notes", "replace", "stash", "bisect"}, parts[1])
+}

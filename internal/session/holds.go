@@ -1,0 +1,177 @@
+package session
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/git-worklease/git-worklease/lease"
+)
+
+// keptEnded is how many ended claims a session remembers.
+const keptEnded = 100
+
+// Maker is on whose behalf and where a claim was made.
+type Maker struct {
+	Process Claimant `json:"process,omitzero"`
+	// Worktree is git's ID of a linked worktree, "" for the main one.
+	Worktree string `json:"worktree,omitempty"`
+}
+
+// sessionFile is the file of one session.
+type sessionFile struct {
+	V       int                     `json:"v"`
+	Session string                  `json:"session"`
+	Home    Home                    `json:"home"`
+	Made    map[lease.ClaimID]Maker `json:"made,omitempty"`
+	Holds   []lease.Hold            `json:"holds"`
+}
+
+func (s *State) sessionPath(session string) string {
+	return s.path("sessions", lease.EncodeName(session)+".json")
+}
+
+// Holds are this session's claims, ended ones included, oldest first.
+func (s *State) Holds() ([]lease.Hold, error) {
+	f, err := s.readSession(s.o.Session)
+	return f.Holds, err
+}
+
+// MadeBy is on whose behalf this session made a claim; zero where that isn't known.
+func (s *State) MadeBy(claim lease.ClaimID) (Maker, error) {
+	f, err := s.readSession(s.o.Session)
+	return f.Made[claim], err
+}
+
+// readSession reads a session's file; where there is none, the session holds nothing.
+func (s *State) readSession(session string) (sessionFile, error) {
+	path := s.sessionPath(session)
+	var f sessionFile
+	err := checkDir(s.path("sessions"))
+	if err == nil {
+		err = readJSON(path, secret, &f)
+	}
+	if absent(err) {
+		return sessionFile{}, nil
+	}
+	if err == nil {
+		err = f.check(path, session)
+	}
+	if err == nil {
+		err = s.checkHome(path, f.Home)
+	}
+	if err == nil {
+		err = s.checkAuthorities(f.Holds)
+	}
+	if err != nil {
+		return sessionFile{}, err
+	}
+	return f, nil
+}
+
+func (s *State) checkAuthorities(holds []lease.Hold) error {
+	meta, err := s.Meta()
+	if err != nil || meta.Authority == "" {
+		return err
+	}
+	for i := range holds {
+		if got := holds[i].Authority; got != meta.Authority {
+			return &OtherAuthorityError{Bound: meta.Authority, Got: got}
+		}
+	}
+	return nil
+}
+
+func (f *sessionFile) check(path, session string) error {
+	if f.Session != session {
+		return &StateError{path, fmt.Errorf("it is of session %q", f.Session)}
+	}
+	for i := range f.Holds {
+		if err := checkHold(&f.Holds[i]); err != nil {
+			return &StateError{path, err}
+		}
+	}
+	return nil
+}
+
+// checkHold refuses what would make its user panic or sign rubbish.
+func checkHold(h *lease.Hold) error {
+	switch {
+	case h.Claim == "" || len(h.Members) == 0:
+		return errors.New("a claim without ID or resources")
+	case len(h.Key) != ed25519.PrivateKeySize && (h.End == nil || len(h.Key) != 0):
+		return fmt.Errorf("claim %s: a key of %d bytes", h.Claim, len(h.Key))
+	}
+	return nil
+}
+
+// SaveHold stores a claim in the file of its own session. A claim that ended stays ended.
+func (s *State) SaveHold(h lease.Hold) error {
+	if err := checkHold(&h); err != nil {
+		return err
+	}
+	if err := s.checkAuthorities([]lease.Hold{h}); err != nil {
+		return err
+	}
+	if err := makeDir(s.path("sessions")); err != nil {
+		return err
+	}
+	path := s.sessionPath(h.Holder.Session)
+	return withLock(path+".lock", func() error {
+		f, err := s.readSession(h.Holder.Session)
+		if err != nil {
+			return err
+		}
+		home, err := s.homeNow()
+		if err != nil {
+			return err
+		}
+		f.V, f.Session, f.Home = version, h.Holder.Session, home
+		f.put(h, s.maker(h.Claim))
+		return writeJSON(path, &f, whole)
+	})
+}
+
+// maker is who makes a claim: ourselves, unless we finish what another process had begun.
+func (s *State) maker(claim lease.ClaimID) Maker {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m, ok := s.made[claim]; ok {
+		return m
+	}
+	return Maker{Process: s.o.Process, Worktree: s.o.Place.Worktree}
+}
+
+func (f *sessionFile) put(h lease.Hold, by Maker) {
+	at := slices.IndexFunc(f.Holds, func(old lease.Hold) bool { return old.Claim == h.Claim })
+	switch {
+	case at < 0:
+		f.Holds = append(f.Holds, h)
+		if f.Made == nil {
+			f.Made = map[lease.ClaimID]Maker{}
+		}
+		f.Made[h.Claim] = by
+	case f.Holds[at].End == nil || h.End != nil:
+		f.Holds[at] = h
+	}
+	f.trim()
+}
+
+// trim forgets the ended claims that ended before the newest hundred.
+func (f *sessionFile) trim() {
+	var ended []lease.Hold
+	for _, h := range f.Holds {
+		if h.End != nil {
+			ended = append(ended, h)
+		}
+	}
+	if len(ended) <= keptEnded {
+		return
+	}
+	slices.SortStableFunc(ended, func(a, b lease.Hold) int { return a.End.At.Compare(b.End.At) })
+	for _, old := range ended[:len(ended)-keptEnded] {
+		delete(f.Made, old.Claim)
+		f.Holds = slices.DeleteFunc(f.Holds, func(h lease.Hold) bool { return h.Claim == old.Claim })
+	}
+}

@@ -1,0 +1,40 @@
+package session
+
+import (
+	"github.com/git-worklease/git-worklease/lease"
+)
+
+// metaFile binds the state to an authority.
+type metaFile struct {
+	V    int                `json:"v"`
+	Meta lease.MetaSighting `json:"meta"`
+}
+
+// Meta is what was last read of the authority's meta ref; zero if never.
+func (s *State) Meta() (lease.MetaSighting, error) {
+	var f metaFile
+	if err := readJSON(s.path("meta.json"), open, &f); err != nil && !absent(err) {
+		return lease.MetaSighting{}, err
+	}
+	return f.Meta, nil
+}
+
+// SeeMeta remembers what was read of the meta ref. The first one binds the state to its authority; after that another
+// is an [*OtherAuthorityError].
+func (s *State) SeeMeta(m lease.MetaSighting) error {
+	if err := makeDir(s.dir); err != nil {
+		return err
+	}
+	return withLock(s.path("meta.lock"), func() error {
+		was, err := s.Meta()
+		switch {
+		case err != nil:
+			return err
+		case was.Authority != "" && was.Authority != m.Authority:
+			return &OtherAuthorityError{Bound: was.Authority, Got: m.Authority}
+		case was == m:
+			return nil
+		}
+		return writeJSON(s.path("meta.json"), &metaFile{V: version, Meta: m}, whole)
+	})
+}

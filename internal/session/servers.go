@@ -1,0 +1,49 @@
+package session
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/git-worklease/git-worklease/refstore"
+)
+
+// serverFile is what is known of one server. It holds no URL: that may have a password.
+type serverFile struct {
+	V      int             `json:"v"`
+	Server refstore.Server `json:"server"`
+}
+
+func (s *State) serverPath(url string) string { return s.path("remotes", hashName(url)+".json") }
+
+// Server is what was remembered of the server of a URL; zero if nothing was, or if it was lost with the power.
+func (s *State) Server(url string) (refstore.Server, error) {
+	data, err := readFile(s.serverPath(url), open)
+	if absent(err) || err == nil && len(data) == 0 {
+		return refstore.Server{}, nil
+	}
+	var f serverFile
+	if err == nil {
+		err = decodeJSON(s.serverPath(url), data, &f)
+	}
+	return f.Server, err
+}
+
+// SaveServer remembers what is known of the server of a URL; the last word counts.
+func (s *State) SaveServer(url string, server refstore.Server) error {
+	if err := makeDir(s.path("remotes")); err != nil {
+		return err
+	}
+	return withLock(s.path("remotes.lock"), func() error {
+		return writeJSON(s.serverPath(url), &serverFile{V: version, Server: server}, fleeting)
+	})
+}
+
+// ForgetServer forgets what is known of the server of a URL.
+func (s *State) ForgetServer(url string) error {
+	err := os.Remove(s.serverPath(url))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return writeError(s.serverPath(url), err)
+}

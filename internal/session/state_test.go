@@ -1,0 +1,257 @@
+package session_test
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/git-worklease/git-worklease/internal/session"
+	"github.com/git-worklease/git-worklease/lease"
+	"github.com/git-worklease/git-worklease/refstore"
+)
+
+const authority = "6f1c0a2b"
+
+// clone is a folder that stands for a clone.
+func clone(t testing.TB) string {
+	t.Helper()
+	owner := filepath.Join(t.TempDir(), ".git")
+	if err := os.Mkdir(owner, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return owner
+}
+
+func options(owner, name string) session.Options {
+	return session.Options{
+		Place:   session.Place{Root: filepath.Join(owner, "worklease"), Owner: owner},
+		Session: name, HostName: "box",
+	}
+}
+
+func openState(t testing.TB, owner, name string) *session.State {
+	t.Helper()
+	s, err := session.Open(options(owner, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:16])
+}
+
+// hold makes a claim of a session, whose key follows from its resources.
+func hold(name string, resources ...lease.Resource) lease.Hold {
+	seed := sha256.Sum256([]byte(fmt.Sprint(name, resources)))
+	h := lease.Hold{
+		Authority: authority, Claim: lease.ClaimID(digest(fmt.Sprint(name, resources))), Key: ed25519.NewKeyFromSeed(seed[:]),
+		Holder: lease.Holder{Agent: "alice", Session: name, Host: "box"}, Revision: 1,
+		ClaimedAt: time.Unix(1_700_000_000, 0).UTC(), RenewedAt: time.Unix(1_700_000_000, 0).UTC(), TTL: time.Hour, Grace: time.Minute,
+		Deadline: lease.Instant{Boot: "b", Since: time.Hour},
+	}
+	for _, r := range resources {
+		h.Members = append(h.Members, lease.Member{Resource: r, Generation: 3, Tip: "t"})
+	}
+	return h
+}
+
+func intent(name string, resources ...lease.Resource) *lease.Intent {
+	h := hold(name, resources...)
+	return &lease.Intent{
+		ID: digest(fmt.Sprint("intent", name, resources)), Verb: lease.VerbClaim, Session: name, Resources: resources,
+		Tx: &refstore.Tx{Format: refstore.SHA1, Updates: []refstore.Update{{
+			Change: refstore.Change{Ref: "refs/worklease/claims/x", Message: []byte("m\n"), When: h.ClaimedAt}, New: "n",
+		}}},
+		Hold: h, Expires: h.ClaimedAt.Add(time.Hour),
+	}
+}
+
+func TestNothingIsMadeByReading(t *testing.T) {
+	owner := clone(t)
+	s := openState(t, owner, "a")
+	holds, err := s.Holds()
+	if err != nil || len(holds) != 0 {
+		t.Errorf("holds: %v, %v", holds, err)
+	}
+	left, busy, err := s.Pending()
+	if err != nil || len(left) != 0 || busy != 0 {
+		t.Errorf("pending: %v, %d, %v", left, busy, err)
+	}
+	seen, err := s.Seen("task:x")
+	if err != nil || len(seen) != 0 {
+		t.Errorf("seen: %v, %v", seen, err)
+	}
+	meta, err := s.Meta()
+	if err != nil || meta != (lease.MetaSighting{}) {
+		t.Errorf("meta: %v, %v", meta, err)
+	}
+	server, err := s.Server("https://h/r")
+	if err != nil || server != (refstore.Server{}) {
+		t.Errorf("server: %v, %v", server, err)
+	}
+	if entries, _ := os.ReadDir(owner); len(entries) != 0 {
+		t.Errorf("made %v", entries)
+	}
+}
+
+func TestHolds(t *testing.T) {
+	owner := clone(t)
+	a, b := openState(t, owner, "a"), openState(t, owner, "orch/7")
+	first, second, theirs := hold("a", "task:1"), hold("a", "task:2", "task:3"), hold("orch/7", "task:4")
+	for _, h := range []lease.Hold{first, second, theirs} {
+		must(t, a.SaveHold(h)) // also into another session's file
+	}
+	first.Revision, first.RenewedAt = 2, first.RenewedAt.Add(time.Minute)
+	must(t, a.SaveHold(first))
+	check := func(s *session.State, want ...lease.Hold) {
+		t.Helper()
+		got, err := s.Holds()
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, %v\nwant %+v", got, err, want)
+		}
+	}
+	check(a, first, second)
+	check(b, theirs)
+
+	ended := first
+	ended.End = &lease.End{How: lease.EndReleased, At: first.RenewedAt, Reason: "done"}
+	must(t, a.SaveHold(ended))
+	must(t, a.SaveHold(first)) // a renewal that comes late must not revive it
+	check(a, ended, second)
+}
+
+func TestEndedHoldsAreTrimmed(t *testing.T) {
+	s := openState(t, clone(t), "a")
+	active := hold("a", "task:active")
+	must(t, s.SaveHold(active))
+	for i := range 103 {
+		h := hold("a", lease.Resource(fmt.Sprintf("task:%d", i)))
+		h.End = &lease.End{How: lease.EndReleased, At: h.ClaimedAt.Add(time.Duration(-i) * time.Second)}
+		must(t, s.SaveHold(h))
+	}
+	got, err := s.Holds()
+	if err != nil || len(got) != 101 || got[0].Claim != active.Claim {
+		t.Fatalf("%d holds, %v", len(got), err)
+	}
+	gone := func(i int) bool {
+		want := hold("a", lease.Resource(fmt.Sprintf("task:%d", i))).Claim
+		return !slices.ContainsFunc(got, func(h lease.Hold) bool { return h.Claim == want })
+	}
+	if gone(0) || gone(99) || !gone(100) || !gone(102) {
+		t.Error("not the oldest were forgotten")
+	}
+}
+
+func TestMadeBy(t *testing.T) {
+	owner := clone(t)
+	o := options(owner, "@main")
+	o.Process, o.Place.Worktree = session.Claimant{PID: 7, Start: "s", Name: "node"}, "w"
+	writer, err := session.Open(o)
+	must(t, err)
+	one, two := hold("@main", "task:1"), intent("@main", "task:2")
+	must(t, writer.SaveHold(one))
+	must(t, writer.Begin(two))
+	must(t, writer.Leave(two))
+
+	heir := openState(t, owner, "@main") // who finishes what the other had begun
+	left, _, err := heir.Pending()
+	if err != nil || len(left) != 1 {
+		t.Fatalf("%v, %v", left, err)
+	}
+	must(t, heir.SaveHold(left[0].Hold))
+	must(t, heir.SaveHold(one))
+	for _, claim := range []lease.ClaimID{one.Claim, two.Hold.Claim} {
+		by, err := heir.MadeBy(claim)
+		if err != nil || by.Process != o.Process || by.Worktree != "w" {
+			t.Errorf("claim %s: %+v, %v", claim, by, err)
+		}
+	}
+}
+
+func TestAuthorityIsBound(t *testing.T) {
+	owner := clone(t)
+	s := openState(t, owner, "a")
+	must(t, s.SaveHold(hold("a", "task:1")))
+	meta := lease.MetaSighting{Authority: authority, Tip: "t", Floor: 7, At: time.Unix(1_700_000_000, 0).UTC()}
+	must(t, s.SeeMeta(meta))
+	if got, err := s.Meta(); err != nil || got != meta {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	foreign := meta
+	foreign.Authority = "ffff"
+	other := hold("a", "task:2")
+	other.Authority = "ffff"
+	i := intent("a", "task:2")
+	i.Hold.Authority = "ffff"
+	for name, err := range map[string]error{"SeeMeta": s.SeeMeta(foreign), "SaveHold": s.SaveHold(other), "Begin": s.Begin(i)} {
+		var otherErr *session.OtherAuthorityError
+		if !errors.As(err, &otherErr) || !errors.Is(err, session.ErrOtherAuthority) || otherErr.Bound != authority || otherErr.Got != "ffff" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// The clone's own authority is another matter.
+	o := options(owner, "a")
+	o.Kind = session.Local
+	local, err := session.Open(o)
+	must(t, err)
+	must(t, local.SeeMeta(foreign))
+	if holds, err := local.Holds(); err != nil || len(holds) != 0 {
+		t.Errorf("local: %v, %v", holds, err)
+	}
+}
+
+// TestHoldsOfAnotherAuthority: claims that were made before the state was bound elsewhere.
+func TestHoldsOfAnotherAuthority(t *testing.T) {
+	s := openState(t, clone(t), "a")
+	must(t, s.SaveHold(hold("a", "task:1")))
+	must(t, s.SeeMeta(lease.MetaSighting{Authority: "ffff"}))
+	if _, err := s.Holds(); !errors.Is(err, session.ErrOtherAuthority) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestServers(t *testing.T) {
+	s := openState(t, clone(t), "a")
+	want := refstore.Server{Known: time.Unix(1_700_000_000, 0).UTC(), Atomic: true, Format: refstore.SHA1, ReadV2: true, Agent: "git/2"}
+	must(t, s.SaveServer("https://u:secret@h/r", want))
+	if got, err := s.Server("https://u:secret@h/r"); err != nil || got != want {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if got, err := s.Server("https://h/other"); err != nil || got != (refstore.Server{}) {
+		t.Errorf("another URL: %+v, %v", got, err)
+	}
+	must(t, s.ForgetServer("https://u:secret@h/r"))
+	must(t, s.ForgetServer("https://u:secret@h/r"))
+	if got, err := s.Server("https://u:secret@h/r"); err != nil || got != (refstore.Server{}) {
+		t.Errorf("forgotten: %+v, %v", got, err)
+	}
+}
+
+func TestOpenRefusesBadNames(t *testing.T) {
+	for _, name := range []string{"", "a\x00", string(make([]byte, 129))} {
+		if _, err := session.Open(options(clone(t), name)); !errors.Is(err, session.ErrSessionName) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// known is a server that is known.
+var known = refstore.Server{Known: time.Unix(1_700_000_000, 0).UTC(), Atomic: true}
