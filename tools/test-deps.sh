@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Installs the programs that the tests run, where they are missing and Debian's apt-get is there; otherwise names them.
+set -eu
+
+# What is needed, and the Debian package that has it.
+needs=(git:git gcc:gcc sshd:openssh-server ssh:openssh-client man:man-db bash:bash zsh:zsh fish:fish script:bsdutils)
+
+# sshd is not on everybody's PATH.
+PATH="$PATH:/usr/sbin:/usr/local/sbin"
+
+missing() {
+  local need
+  for need in "${needs[@]}"; do
+    command -v "${need%%:*}" >/dev/null || echo "$1${need#*:}"
+  done
+}
+
+install() {
+  local sudo=()
+  if [ "$(id -u)" -ne 0 ]; then
+    sudo -n true 2>/dev/null || return 1
+    sudo=(sudo -n)
+  fi
+  command -v apt-get >/dev/null || return 1
+  "${sudo[@]}" apt-get update -qq
+  # shellcheck disable=SC2046 # one word a package
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(missing '') >/dev/null
+}
+
+if [ -z "$(missing '')" ]; then exit 0; fi
+echo "installing: $(missing '' | tr '\n' ' ')"
+install || true
+if [ -n "$(missing '')" ]; then
+  echo "the tests need programs that are not installed; as Debian packages:" >&2
+  missing '  ' >&2
+  exit 1
+fi
