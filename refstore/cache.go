@@ -26,7 +26,8 @@ type Cache struct {
 	used    map[OID]bool
 }
 
-// OpenCache uses the file at path, which need not exist. Nothing is read until it is needed.
+// OpenCache uses the file at path. Neither it nor its folder, which is made readable for the user alone, need exist. Nothing is read until
+// it is needed.
 func OpenCache(path string) *Cache { return &Cache{path: path} }
 
 const (
@@ -95,6 +96,9 @@ func (c *Cache) usedBytes() int {
 }
 
 func (c *Cache) append(entries []byte) {
+	if err := os.MkdirAll(filepath.Dir(c.path), 0o700); err != nil {
+		return
+	}
 	f, err := os.OpenFile(c.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return

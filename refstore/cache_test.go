@@ -23,7 +23,7 @@ func (c *counting) Commits(ctx context.Context, wants []refstore.OID, depth int)
 }
 
 func TestCache(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "records")
+	path := filepath.Join(t.TempDir(), "new", "records")
 	repo := &memory.Repository{}
 	seed := refstore.New(repo.Transport(), refstore.Options{})
 	for _, name := range []string{"a", "b", "c"} {
