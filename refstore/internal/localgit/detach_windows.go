@@ -1,0 +1,13 @@
+//go:build windows
+
+package localgit
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// detach keeps an interrupt typed at the terminal away from a transaction that is under way.
+func detach(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
+}

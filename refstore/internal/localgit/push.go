@@ -1,0 +1,125 @@
+package localgit
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+
+	"github.com/git-worklease/git-worklease/internal/gitexec"
+	"github.com/git-worklease/git-worklease/refstore"
+)
+
+// Push looks at the refs first: a process that has lost a race need not start git to be told.
+func (t *transport) Push(ctx context.Context, tx *refstore.Tx) (*refstore.Report, error) {
+	if tx.Format != "" && tx.Format != refstore.SHA1 {
+		return nil, &refstore.UnsupportedError{URL: url, Feature: refstore.FeatureFormat, Detail: string(tx.Format)}
+	}
+	if ctx.Err() != nil {
+		return nil, t.trouble(ctx, ctx.Err())
+	}
+	if err := t.create(ctx); err != nil {
+		return nil, t.trouble(ctx, err)
+	}
+	if tips, stale := t.contradicted(tx); stale {
+		return &refstore.Report{Stale: true, Advertised: tips}, nil
+	}
+	if err := t.objects.WriteTx(tx); err != nil {
+		return nil, t.trouble(ctx, err)
+	}
+	return t.transact(ctx, tx)
+}
+
+// contradicted reads the refs of tx, where that takes no process, and says whether one is not at Old.
+func (t *transport) contradicted(tx *refstore.Tx) (tips map[string]refstore.OID, stale bool) {
+	if storage, err := t.look(); err != nil || storage != files {
+		return nil, false
+	}
+	names := make(map[string]bool, len(tx.Updates))
+	for i := range tx.Updates {
+		names[tx.Updates[i].Ref] = true
+	}
+	tips, err := t.tips(names)
+	if err != nil {
+		return nil, false
+	}
+	for i := range tx.Updates {
+		stale = stale || tips[tx.Updates[i].Ref] != tx.Updates[i].Old
+	}
+	return tips, stale
+}
+
+// script is the transaction in the language of `git update-ref --stdin -z`.
+func script(tx *refstore.Tx) []byte {
+	var b bytes.Buffer
+	b.WriteString("start\x00")
+	for i := range tx.Updates {
+		u := &tx.Updates[i]
+		b.WriteString("option no-deref\x00")
+		if u.New.IsZero() {
+			fmt.Fprintf(&b, "delete %s\x00%s\x00", u.Ref, u.Old)
+			continue
+		}
+		old := string(u.Old)
+		if u.Old.IsZero() {
+			old = refstore.SHA1.ZeroID()
+		}
+		fmt.Fprintf(&b, "update %s\x00%s\x00%s\x00", u.Ref, u.New, old)
+	}
+	b.WriteString("prepare\x00commit\x00")
+	return b.Bytes()
+}
+
+// transaction is one run of `git update-ref`.
+type transaction struct {
+	cmd            *exec.Cmd
+	stdout, stderr bytes.Buffer
+}
+
+// transact makes tx in one process. That process is never killed, for it may be between two refs: where the context ends first it
+// finishes by itself, and the outcome is left to be read.
+func (t *transport) transact(ctx context.Context, tx *refstore.Tx) (*refstore.Report, error) {
+	args := t.args("update-ref", "--stdin", "-z")
+	run := &transaction{cmd: t.git.Command(context.WithoutCancel(ctx), args...)}
+	run.cmd.Stdin = bytes.NewReader(script(tx))
+	run.cmd.Stdout, run.cmd.Stderr = &run.stdout, &run.stderr
+	detach(run.cmd)
+	if err := run.cmd.Start(); err != nil {
+		return nil, t.trouble(ctx, gitexec.Failure(ctx, args, "", err))
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- run.cmd.Wait() }()
+	select {
+	case err := <-ended:
+		return run.report(tx, err)
+	case <-ctx.Done():
+		return nil, &refstore.UnavailableError{URL: url, Trouble: refstore.TroubleDeadline, Sent: true, Err: context.Cause(ctx)}
+	}
+}
+
+// report judges by what git had come to when it ended. Before "prepare: ok" it has changed nothing; after "commit: ok" everything.
+// Having read the script, it refuses by its exit status; what it says of the reason is kept for people.
+func (run *transaction) report(tx *refstore.Tx, err error) (*refstore.Report, error) {
+	came := func(word string) bool { return strings.Contains(run.stdout.String(), word+": ok\n") }
+	words := strings.TrimSpace(run.stderr.String())
+	exited := run.cmd.ProcessState != nil && run.cmd.ProcessState.Exited()
+	switch {
+	case err == nil && came("commit"):
+		return &refstore.Report{Unpack: "ok", Words: words}, nil
+	case err != nil && exited && came("start") && !came("prepare"):
+		refused := make(map[string]string, len(tx.Updates))
+		for i := range tx.Updates {
+			refused[tx.Updates[i].Ref] = words
+		}
+		return &refstore.Report{Unpack: "ok", Refused: refused, Words: words}, nil
+	case err == nil:
+		err = errors.New("git update-ref: no answer")
+	default:
+		err = fmt.Errorf("git update-ref: %w: %s", err, words)
+	}
+	// A git that was killed may not have said how far it had come.
+	sent := !exited || came("prepare")
+	return nil, &refstore.UnavailableError{URL: url, Trouble: refstore.TroubleLocal, Sent: sent, Err: err}
+}

@@ -1,0 +1,88 @@
+// Package remote opens the store of a URL: it chooses what carries it, and falls back to the system's git for whatever the transports in
+// this process can't do.
+package remote
+
+import (
+	"path/filepath"
+	"time"
+
+	"github.com/git-worklease/git-worklease/internal/gitexec"
+	"github.com/git-worklease/git-worklease/refstore"
+	"github.com/git-worklease/git-worklease/refstore/internal/cligit"
+	"github.com/git-worklease/git-worklease/refstore/internal/httpgit"
+	"github.com/git-worklease/git-worklease/refstore/internal/localgit"
+	"github.com/git-worklease/git-worklease/refstore/internal/pathgit"
+	"github.com/git-worklease/git-worklease/refstore/internal/sshgit"
+)
+
+// Options are where the store is and what it may use.
+type Options struct {
+	// URL is where git would push, rewritten by its rules already.
+	URL string
+	// Git runs git in the user's repository, or outside of any: credentials and settings are what hold there.
+	Git *gitexec.Git
+	// Config is git's configuration there.
+	Config *gitexec.Config
+	// Dir is a folder for what is kept between processes: records, and the fallback's objects. It must exist when something is to be kept.
+	Dir string
+	// Known is what is known of the server.
+	Known refstore.Server
+	// Now is the wall clock. It is compared with the server's Date.
+	Now func() time.Time
+	// ThroughGit makes the system's git carry everything.
+	ThroughGit bool
+	// UploadPack and ReceivePack are the programs at an ssh server; empty: git's own names.
+	UploadPack, ReceivePack string
+	// SSHPersist is how long a shared ssh connection stays open; 0: none is shared.
+	SSHPersist time.Duration
+	// RuntimeDir is the user's folder for sockets, $XDG_RUNTIME_DIR; empty: there is none.
+	RuntimeDir string
+	// Store has what else a store needs. Its cache is set here.
+	Store refstore.Options
+}
+
+// Open makes the store of a URL. Nothing is read or sent.
+func Open(o Options) refstore.Store {
+	o.Store.Cache = refstore.OpenCache(filepath.Join(o.Dir, "records"))
+	return refstore.New(o.transport(), o.Store)
+}
+
+// OpenLocal makes the store of a clone without a remote: a bare repository at dir, which need not exist.
+func OpenLocal(dir string, o Options) refstore.Store {
+	return refstore.New(localgit.New(localgit.Options{Dir: dir, Git: o.Git, Now: o.Now}), o.Store)
+}
+
+func (o *Options) transport() refstore.Transport {
+	first := o.inProcess()
+	if first == nil {
+		return o.throughGit()
+	}
+	return &fallback{current: first, second: func() (refstore.Transport, error) { return o.throughGit(), nil }}
+}
+
+// inProcess is the transport of this process for the URL, or nil if there is none.
+func (o *Options) inProcess() refstore.Transport {
+	if o.ThroughGit || o.Known.Format == refstore.SHA256 {
+		return nil
+	}
+	switch classify(o.URL) {
+	case kindHTTP:
+		if _, bad := httpgit.Unsupported(o.Config, o.URL); bad {
+			return nil
+		}
+		return httpgit.New(httpgit.Options{URL: o.URL, Git: o.Git, Config: o.Config, Known: o.Known, Now: o.Now})
+	case kindSSH:
+		return sshgit.New(sshgit.Options{
+			URL: o.URL, Git: o.Git, Config: o.Config, UploadPack: o.UploadPack, ReceivePack: o.ReceivePack,
+			Persist: o.SSHPersist, RuntimeDir: o.RuntimeDir, Known: o.Known, Now: o.Now,
+		})
+	case kindPath:
+		return pathgit.New(pathgit.Options{URL: o.URL, Git: o.Git, Known: o.Known, Now: o.Now})
+	default:
+		return nil
+	}
+}
+
+func (o *Options) throughGit() refstore.Transport {
+	return cligit.New(cligit.Options{URL: o.URL, Git: o.Git, Config: o.Config, Dir: filepath.Join(o.Dir, "store.git"), Known: o.Known, Now: o.Now})
+}
