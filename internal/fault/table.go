@@ -1,0 +1,120 @@
+package fault
+
+import (
+	"context"
+
+	"github.com/git-worklease/git-worklease/internal/config"
+	"github.com/git-worklease/git-worklease/internal/gitenv"
+	"github.com/git-worklease/git-worklease/internal/session"
+	"github.com/git-worklease/git-worklease/lease"
+	"github.com/git-worklease/git-worklease/refstore"
+)
+
+// Table is every reason that this program gives. The first row that fits an error holds, so that special rows stand before general ones.
+func Table() []Row {
+	var rows []Row
+	for _, part := range [][]Row{callRows, claimRows, recordRows, stateRows, remoteRows} {
+		rows = append(rows, part...)
+	}
+	return rows
+}
+
+// callRows are about the call itself and where it was made.
+var callRows = []Row{
+	{Reason: "interrupted", Exit: Interrupted, Means: "the user ended the run", Hint: "git worklease status shows what was done",
+		errs: []error{context.Canceled}, when: interrupted, tell: func(f *Fault, _ error, _ Scene) { f.Message = "interrupted" }},
+	{Reason: "usage", Exit: Usage, Means: "the command line is wrong", errs: []error{ErrUsage}, tell: tellUsage},
+	{Reason: "nothing-found", Exit: Nothing, Means: "what was asked for does not exist", errs: []error{ErrNothing}},
+	{Reason: "bad-config", Exit: Usage, Means: "a setting has a value that can't be used", Hint: "git worklease config show --show-origin lists all settings",
+		errs: []error{config.ErrConfig, session.ErrSessionName}},
+	{Reason: "requires-version", Exit: Usage, Means: "the policy file requires another version", Hint: "install the version that the policy asks for",
+		errs: []error{config.ErrRequires}},
+	{Reason: "not-a-repository", Exit: Usage, Means: "there is no git repository here, and no remote was named", Hint: "go to a clone, or name the remote with --remote URL",
+		errs: []error{gitenv.ErrNotRepository}},
+	{Reason: "repository-unusable", Exit: Unknown, Means: "git refuses to use the repository", Hint: "git status shows git's own advice", errs: []error{gitenv.ErrRepository}},
+	{Reason: "several-push-urls", Exit: Usage, Means: "the remote has more than one push URL, and claims need one that decides",
+		Hint: "name one with git config worklease.remote URL", errs: []error{gitenv.ErrSeveralPushURLs}},
+	{Reason: "which-remote", Exit: Usage, Means: "there are several remotes, and nothing says which one holds the claims",
+		Hint: "name it with git config worklease.remote NAME", errs: []error{gitenv.ErrWhichRemote}},
+	{Reason: "no-such-remote", Exit: Usage, Means: "the remote that a setting names does not exist", Hint: "git remote -v lists the remotes", errs: []error{gitenv.ErrNoSuchRemote}},
+	{Reason: "needs-provider", Exit: Usage, Means: "a key that is no resource as it stands", errs: []error{lease.ErrScheme}, tell: tellScheme},
+	{Reason: "bad-key", Exit: Usage, Means: "a key that no resource can have", Hint: "a key is 1 to 1024 bytes of UTF-8 without control characters, such as task:login",
+		errs: []error{lease.ErrBadResource}},
+	{Reason: "bad-request", Exit: Usage, Means: "a number or a text outside of the limits", errs: []error{lease.ErrBadRequest}},
+	{Reason: "mixed-bundle", Exit: Usage, Means: "some of the resources are held already, and not all by one claim", Hint: "claim the new ones by themselves, or release the others first",
+		errs: []error{lease.ErrMixedBundle}},
+}
+
+// claimRows are about who holds what.
+var claimRows = []Row{
+	{Reason: "reserved", Exit: Refused, Means: "the resource is kept for another agent", errs: []error{lease.ErrHeld}, when: isReserved, tell: tellHeld},
+	{Reason: "already-claimed", Exit: Refused, Means: "another holder has the resource", errs: []error{lease.ErrHeld}, tell: tellHeld},
+	{Reason: "lost", Exit: Lost, Means: "the claim was taken over, ended or deleted by another", Hint: "stop writing; claim it again before you go on", errs: []error{lease.ErrLost}, tell: tellLost},
+	{Reason: "key-lost", Exit: Lost, Means: "the claim is in this session's name, but the session's key is gone", Hint: "wait until it can be claimed again; git worklease status shows when",
+		errs: []error{lease.ErrKeyLost}},
+	{Reason: "expired", Exit: Lost, Means: "the claim's time is up, although nobody took it", Hint: "git worklease renew", errs: []error{lease.ErrExpired}},
+	{Reason: "not-held", Exit: Lost, Means: "this session does not hold the resource", Hint: "git worklease status shows what it holds", errs: []error{lease.ErrNotHeld}},
+	{Reason: "pending", Exit: Unknown, Means: "an earlier write has an unknown outcome", Hint: "repeat the command: it settles what was left open; treat nothing as free until then",
+		errs: []error{lease.ErrPending}, tell: tellPending},
+}
+
+// recordRows are about what stands at the remote's refs.
+var recordRows = []Row{
+	{Reason: "rolled-back", Exit: Unknown, Means: "a ref holds an earlier state than this clone has seen", Hint: "ask whoever runs the server; the claim can't be trusted before its ttl has passed",
+		errs: []error{lease.ErrRolledBack}},
+	{Reason: "corrupt-record", Exit: Unknown, Means: "what stands at a ref is no valid record; it is never free", Hint: "git worklease status shows it; somebody wrote to the ref by hand",
+		errs: []error{lease.ErrCorrupt, refstore.ErrNotRecord, refstore.ErrBadOID}},
+	{Reason: "newer-record", Exit: Unknown, Means: "the record was written by a later version", Hint: "upgrade git-worklease", errs: []error{lease.ErrNewer}},
+	{Reason: "wrong-authority", Exit: Forbidden, Means: "the remote or a record is that of another authority", Hint: "name the right remote with git config worklease.remote NAME",
+		errs: []error{lease.ErrWrongAuthority, session.ErrOtherAuthority}, tell: tellWrongRemote},
+	{Reason: "authority-gone", Exit: Unknown, Means: "the remote has lost the record of its authority", Hint: "ask whoever runs the server what happened to refs/worklease/meta",
+		errs: []error{lease.ErrAuthorityGone}},
+	{Reason: "no-authority", Exit: Forbidden, Means: "the remote carries no authority, and one is named", Hint: "check the remote and the authority with git worklease config show --show-origin",
+		errs: []error{lease.ErrNoAuthority}},
+	{Reason: "not-atomic", Exit: Forbidden, Means: "the server can't change several refs at once", Hint: "claim one resource at a time",
+		errs: []error{lease.ErrNotAtomic, refstore.ErrHalfApplied}},
+	{Reason: "not-atomic", Exit: Forbidden, Means: "the server can't change several refs at once", Hint: "claim one resource at a time",
+		errs: []error{refstore.ErrUnsupported}, when: lacksAtomic},
+}
+
+// stateRows are about what this clone keeps.
+var stateRows = []Row{
+	{Reason: "local-claims", Exit: Forbidden, Means: "the clone holds claims from the time when it had no remote", errs: []error{ErrLocalClaims}, tell: tellLocalClaims},
+	{Reason: "state-read-only", Exit: Unknown, Means: "the folder where this clone keeps its claims can't be written",
+		Hint: "name another folder with git config worklease.stateDir PATH, or WORKLEASE_STATE_DIR", errs: []error{session.ErrReadOnly}},
+	{Reason: "disk-full", Exit: Unknown, Means: "there is no space left for what this clone keeps; what was there is still there", Hint: "make space, and repeat the command",
+		errs: []error{session.ErrFull}},
+	{Reason: "loose-permissions", Exit: Unknown, Means: "others can read a file with this clone's private keys", errs: []error{session.ErrLoose}, tell: tellLoose},
+	{Reason: "copied-state", Exit: Unknown, Means: "the clone's claims were made by another copy of it, which may still use them",
+		Hint: "go on in the clone that made the claims, or name a folder of its own here with git config worklease.stateDir PATH", errs: []error{session.ErrCopied}},
+	{Reason: "newer-state", Exit: Unknown, Means: "what this clone keeps was written by a later version", Hint: "upgrade git-worklease", errs: []error{session.ErrNewer}},
+	{Reason: "state-busy", Exit: Unknown, Means: "another process of this clone kept a lock for too long", Hint: "try again", errs: []error{session.ErrBusy}},
+	{Reason: "no-home", Exit: Usage, Means: "neither a repository nor the environment says where claims could be kept", Hint: "set HOME, XDG_STATE_HOME or WORKLEASE_STATE_DIR",
+		errs: []error{session.ErrNoHome}},
+	{Reason: "state-unreadable", Exit: Unknown, Means: "a file or folder of what this clone keeps can't be read, or is a link", Hint: "look at what the message names; its claims can't be used before that",
+		errs: []error{session.ErrState, session.ErrSymlink}},
+}
+
+// remoteRows are about the way to the remote.
+var remoteRows = []Row{
+	{Reason: "undecided", Exit: Unknown, Means: "the change may have landed, or may land yet", Hint: "repeat the command: it settles what was left open", errs: []error{refstore.ErrUndecided}},
+	{Reason: "refused-by-server", Exit: Forbidden, Means: "the server will not have the change", Hint: "ask whoever runs the server", errs: []error{refstore.ErrRefused}, tell: tellRefused},
+	{Reason: "unsupported", Exit: Forbidden, Means: "the server or the URL can't do it", errs: []error{refstore.ErrUnsupported}},
+	{Reason: "conflict", Exit: Unknown, Means: "the refs kept changing", Hint: "try again", errs: []error{refstore.ErrConflict}},
+	{Reason: "read-only", Exit: Forbidden, Means: "the remote may be read, but not written", Hint: "ask for the right to push, or name another remote with git config worklease.remote NAME",
+		errs: []error{refstore.ErrUnavailable}, when: writes(trouble(refstore.TroubleDenied)), tell: tellUnavailable},
+	{Reason: "access-denied", Exit: Forbidden, Means: "the remote may not be read", errs: []error{refstore.ErrUnavailable}, when: trouble(refstore.TroubleDenied), tell: tellUnavailable},
+	{Reason: "auth-failed", Exit: Unknown, Means: "credentials are missing or were refused", Hint: "run git worklease status once on a terminal to sign in",
+		errs: []error{refstore.ErrUnavailable}, when: trouble(refstore.TroubleAuth), tell: tellUnavailable},
+	{Reason: "timeout", Exit: Unknown, Means: "the remote did not answer in time", Hint: "try again; --timeout gives it longer",
+		errs: []error{refstore.ErrUnavailable}, when: trouble(refstore.TroubleDeadline), tell: tellUnavailable},
+	{Reason: "timeout", Exit: Unknown, Means: "the remote did not answer in time", Hint: "try again; --timeout gives it longer", errs: []error{context.DeadlineExceeded}},
+	{Reason: "repository-not-found", Exit: Unknown, Means: "there is no repository at the remote's URL, or it is hidden from this user", Hint: "check the URL with git ls-remote",
+		errs: []error{refstore.ErrUnavailable}, when: trouble(refstore.TroubleNotFound), tell: tellUnavailable},
+	{Reason: "remote-busy", Exit: Unknown, Means: "the remote turns requests away", Hint: "try again later", errs: []error{refstore.ErrUnavailable}, when: trouble(refstore.TroubleBusy), tell: tellUnavailable},
+	{Reason: "not-git", Exit: Unknown, Means: "the answer is not that of a git server", Hint: "check the URL; a proxy or a sign-in page may have answered",
+		errs: []error{refstore.ErrUnavailable}, when: trouble(refstore.TroubleGarbage), tell: tellUnavailable},
+	{Reason: "local-failure", Exit: Unknown, Means: "a program or a file of this machine failed", errs: []error{refstore.ErrUnavailable}, when: trouble(refstore.TroubleLocal), tell: tellUnavailable},
+	{Reason: "unreachable", Exit: Unknown, Means: "the remote can't be reached", Hint: "check the connection with git ls-remote; nothing was changed",
+		errs: []error{refstore.ErrUnavailable}, tell: tellUnavailable},
+}

@@ -1,0 +1,217 @@
+package fault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/git-worklease/git-worklease/internal/term"
+	"github.com/git-worklease/git-worklease/lease"
+	"github.com/git-worklease/git-worklease/refstore"
+)
+
+func tellUsage(f *Fault, err error, _ Scene) {
+	var e *UsageError
+	if errors.As(err, &e) && e.Hint != "" {
+		f.Hint = e.Hint
+	}
+}
+
+// heldDetails are what a program needs to know of a refusal. Keys are never among them.
+type heldDetails struct {
+	Resource   lease.Resource   `json:"resource"`
+	Holder     lease.Holder     `json:"holder"`
+	Claim      lease.ClaimID    `json:"claim"`
+	Generation lease.Generation `json:"generation"`
+	Purpose    string           `json:"purpose,omitempty"`
+	Liveness   lease.Liveness   `json:"liveness,omitempty"`
+	Until      string           `json:"expires_at,omitempty"`
+	TakeableAt string           `json:"takeable_at,omitempty"`
+	LeftSecs   int64            `json:"time_left_seconds"`
+	Reserved   string           `json:"reserved_for,omitempty"`
+}
+
+func tellHeld(f *Fault, err error, s Scene) {
+	var e *lease.HeldError
+	if !errors.As(err, &e) || e.Record == nil {
+		return
+	}
+	r := e.Record
+	d := heldDetails{
+		Resource: e.Resource, Holder: r.Holder, Claim: r.Claim, Generation: r.Generation, Purpose: r.Purpose, Liveness: e.Liveness,
+		Until: stamp(e.Until), TakeableAt: stamp(e.TakeableAt), LeftSecs: int64(e.Until.Sub(s.Now).Seconds()),
+	}
+	name := term.Clean(string(e.Resource))
+	f.Hint = fmt.Sprintf("take other work, or look again with `git worklease status %s`", Quote(string(e.Resource)))
+	if e.Reserved {
+		d.Reserved = r.Release.ReservedFor
+		f.Message = fmt.Sprintf("%s is reserved for %s for %s more", name, term.Clean(d.Reserved), term.Span(e.Until.Sub(s.Now)))
+		f.Details = d
+		return
+	}
+	f.Message = fmt.Sprintf("%s is held by %s", name, Holder(r.Holder))
+	switch {
+	case e.Until.IsZero():
+	case e.Until.After(s.Now):
+		f.Message += fmt.Sprintf(" for %s more", term.Span(e.Until.Sub(s.Now)))
+	default:
+		f.Message += fmt.Sprintf(", %s for %s", e.Liveness, term.Span(s.Now.Sub(e.Until)))
+		if e.TakeableAt.After(s.Now) {
+			f.Hint = fmt.Sprintf("it can be claimed in %s, unless its holder renews it", term.Span(e.TakeableAt.Sub(s.Now)))
+		}
+	}
+	if r.Purpose != "" {
+		f.Message += ": " + term.Clean(r.Purpose)
+	}
+	f.Details = d
+}
+
+// Holder names a holder for people: who, and on which machine.
+func Holder(h lease.Holder) string {
+	name := term.Clean(h.String())
+	if h.Host != "" {
+		name += " on " + term.Clean(h.Host)
+	}
+	return name
+}
+
+type lostDetails struct {
+	Resource lease.Resource `json:"resource"`
+	By       *lease.Holder  `json:"by,omitempty"`
+	Since    string         `json:"since,omitempty"`
+	Why      string         `json:"why,omitempty"`
+}
+
+func tellLost(f *Fault, err error, s Scene) {
+	var e *lease.LostError
+	if !errors.As(err, &e) {
+		return
+	}
+	f.Message = fmt.Sprintf("the claim on %s was lost", term.Clean(string(e.Resource)))
+	if e.Reason != "" {
+		f.Message += ": " + term.Clean(e.Reason)
+	}
+	if e.By != nil {
+		f.Message += " by " + Holder(*e.By)
+	}
+	if !e.Since.IsZero() {
+		f.Message += fmt.Sprintf(", %s ago", term.Span(s.Now.Sub(e.Since)))
+	}
+	f.Details = lostDetails{Resource: e.Resource, By: e.By, Since: stamp(e.Since), Why: e.Reason}
+}
+
+type pendingDetails struct {
+	Verb      lease.Verb       `json:"verb"`
+	Session   string           `json:"session"`
+	Resources []lease.Resource `json:"resources"`
+	Busy      bool             `json:"busy,omitempty"`
+}
+
+func tellPending(f *Fault, err error, _ Scene) {
+	var e *lease.PendingError
+	if !errors.As(err, &e) {
+		return
+	}
+	f.Message = fmt.Sprintf("the outcome of an earlier %s of %s is unknown", e.Verb, resources(e.Resources))
+	if e.Busy {
+		f.Message = fmt.Sprintf("another process of this clone is in the middle of a %s of %s", e.Verb, resources(e.Resources))
+	}
+	if e.Err != nil {
+		f.Message += ": " + cause(e.Err)
+	}
+	f.Details = pendingDetails{Verb: e.Verb, Session: e.Session, Resources: e.Resources, Busy: e.Busy}
+}
+
+func resources(rs []lease.Resource) string {
+	names := make([]string, len(rs))
+	for i, r := range rs {
+		names[i] = term.Clean(string(r))
+	}
+	if len(names) > 3 {
+		names = append(names[:3], fmt.Sprintf("%d more", len(rs)-3))
+	}
+	return strings.Join(names, ", ")
+}
+
+// cause is the deepest error that still says what happened, in words that are safe to print.
+func cause(err error) string {
+	var u *refstore.UnavailableError
+	if errors.As(err, &u) {
+		return term.Clean(u.Error())
+	}
+	return term.Clean(err.Error())
+}
+
+func tellRefused(f *Fault, err error, _ Scene) {
+	var e *refstore.RefusedError
+	if !errors.As(err, &e) {
+		return
+	}
+	f.Message = "the server refused the change"
+	f.Lines = term.CleanLines(e.Words)
+	if len(f.Lines) == 0 {
+		for _, reason := range e.Reasons {
+			f.Lines = []string{term.Clean(reason)}
+			break
+		}
+	}
+	f.Details = map[string]any{"server": f.Lines}
+}
+
+func tellScheme(f *Fault, err error, _ Scene) {
+	var e *lease.SchemeError
+	if !errors.As(err, &e) {
+		return
+	}
+	if e.Scheme == "" {
+		f.Message = fmt.Sprintf("%q has no scheme, and no provider is there to say what it means", e.Key)
+		f.Hint = fmt.Sprintf("write the whole key, such as `%s`", Quote("task:"+e.Key))
+		return
+	}
+	f.Message = fmt.Sprintf("%q can't be claimed: keys with %s: are not supported by this version", e.Key, e.Scheme)
+}
+
+func tellUnavailable(f *Fault, err error, _ Scene) {
+	var e *refstore.UnavailableError
+	if !errors.As(err, &e) {
+		return
+	}
+	f.Message = term.Clean(e.Error())
+	f.Details = map[string]any{"url": e.URL, "trouble": e.Trouble}
+}
+
+// trouble narrows an unavailable remote down to one kind.
+func trouble(kinds ...refstore.Trouble) func(error, Scene) bool {
+	return func(err error, _ Scene) bool {
+		var e *refstore.UnavailableError
+		if !errors.As(err, &e) {
+			return false
+		}
+		for _, k := range kinds {
+			if e.Trouble == k {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func writes(next func(error, Scene) bool) func(error, Scene) bool {
+	return func(err error, s Scene) bool { return s.Writes && next(err, s) }
+}
+
+func lacksAtomic(err error, _ Scene) bool {
+	var e *refstore.UnsupportedError
+	return errors.As(err, &e) && e.Feature == refstore.FeatureAtomic
+}
+
+func isReserved(err error, _ Scene) bool {
+	var e *lease.HeldError
+	return errors.As(err, &e) && e.Reserved
+}
+
+// interrupted says whether the user ended the run before its outcome was known.
+func interrupted(err error, _ Scene) bool {
+	return errors.Is(err, context.Canceled)
+}
