@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/git-worklease/git-worklease/internal/fault"
+	"github.com/git-worklease/git-worklease/internal/term"
+)
+
+// app is one run of the program.
+type app struct {
+	*env
+	flags globals
+	// operation is the command's name, for JSON.
+	operation string
+	// writes says that the command changes claims.
+	writes bool
+	// releases says that the command ends claims.
+	releases bool
+	// opened is what the command works with, once it is there.
+	opened *work
+	// authority is the ID of the authority, once it is known.
+	authority func() string
+	notices   []string
+	palette   term.Palette
+	// colour is git's setting for colours.
+	colour string
+	exit   fault.Exit
+}
+
+// globals are the flags that every command has.
+type globals struct {
+	json     bool
+	settings map[string]string
+}
+
+// outcome is what a command found, for programs and for people.
+type outcome struct {
+	result any
+	text   func(p *printer)
+	// failure is an error that comes with a result: a status of which a part is unknown.
+	failure error
+	// paged says that the text goes through git's pager on a terminal.
+	paged bool
+}
+
+func newApp(e *env) *app {
+	return &app{env: e, operation: "status", authority: func() string { return "" }, flags: globals{settings: map[string]string{}}}
+}
+
+// execute runs the program and returns its exit status.
+func execute(ctx context.Context, e *env) int {
+	a := newApp(e)
+	a.palette.On = term.Colour("", isTerminal(e.err), e.getenv)
+	root := newRoot(a)
+	root.SetArgs(e.args)
+	root.SetIn(e.in)
+	root.SetOut(e.out)
+	root.SetErr(e.err)
+	if cmd, err := root.ExecuteContextC(ctx); err != nil {
+		a.operation = operation(cmd)
+		a.fail(ctx, err)
+	}
+	return int(a.exit)
+}
+
+// run makes a cobra command of a function. What cobra itself finds wrong never gets here, so that whatever is not wrapped in a runError is an error
+// of usage.
+func (a *app) run(f func(ctx context.Context, args []string) (*outcome, error)) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		a.operation = operation(cmd)
+		o, err := f(cmd.Context(), args)
+		if err = a.nameRemote(cmd.Context(), err); err == nil && o != nil {
+			o.failure = a.nameRemote(cmd.Context(), o.failure)
+			err = a.show(cmd.Context(), o)
+		}
+		if err != nil {
+			return &runError{err}
+		}
+		return nil
+	}
+}
+
+// operation is the command's name for programs: its words joined by dashes, without the program's.
+func operation(cmd *cobra.Command) string {
+	words := strings.Fields(cmd.CommandPath())
+	root := strings.Fields(cmd.Root().CommandPath())
+	if len(words) == len(root) {
+		return "status"
+	}
+	return strings.Join(words[len(root):], "-")
+}
+
+// runError marks an error that a command ran into.
+type runError struct{ err error }
+
+func (e *runError) Error() string { return e.err.Error() }
+func (e *runError) Unwrap() error { return e.err }
+
+// show prints an outcome.
+func (a *app) show(ctx context.Context, o *outcome) error {
+	if o.failure != nil {
+		a.exit = fault.Explain(o.failure, a.scene()).Exit
+	}
+	if !a.flags.json {
+		p := a.printer()
+		o.text(p)
+		write := a.writeOut
+		if o.paged {
+			write = func(text []byte) error { return a.page(ctx, text) }
+		}
+		err := write(p.buffer.Bytes())
+		if o.failure != nil {
+			a.complain(fault.Explain(o.failure, a.scene()))
+		}
+		return err
+	}
+	v := &envelope{Operation: a.operation, OK: o.failure == nil, Authority: a.authority(), Result: o.result, Notices: a.notices}
+	if o.failure != nil {
+		v.Error = newFailure(fault.Explain(o.failure, a.scene()))
+	}
+	return v.write(a.out)
+}
+
+// fail prints an error and sets the exit status.
+func (a *app) fail(ctx context.Context, err error) {
+	var ran *runError
+	if !errors.As(err, &ran) && !errors.Is(err, fault.ErrUsage) {
+		err = &fault.UsageError{Message: err.Error(), Hint: "git worklease -h lists the commands"}
+	}
+	if ctx.Err() != nil && context.Cause(ctx) == context.Canceled && !errors.Is(err, context.Canceled) {
+		err = errors.Join(err, context.Canceled)
+	}
+	f := fault.Explain(err, a.scene())
+	a.exit = f.Exit
+	if !a.wantsJSON() {
+		a.complain(f)
+		return
+	}
+	v := &envelope{Operation: a.operation, Authority: a.authority(), Error: newFailure(f), Notices: a.notices}
+	if err := v.write(a.out); err != nil {
+		fmt.Fprintf(a.err, "git-worklease: %v\n", err)
+	}
+}
+
+// wantsJSON says whether the result must be JSON, also where the command line could not be read.
+func (a *app) wantsJSON() bool {
+	end := slices.Index(a.args, "--")
+	if end < 0 {
+		end = len(a.args)
+	}
+	return a.flags.json || slices.Contains(a.args[:end], "--json")
+}
+
+// complain prints a fault for people: what happened, more words, and what to do next.
+func (a *app) complain(f fault.Fault) {
+	fmt.Fprintf(a.err, "%s %s\n", a.palette.Paint(term.Bad, "git-worklease:"), f.Message)
+	for _, line := range f.Lines {
+		fmt.Fprintf(a.err, "  %s\n", line)
+	}
+	if f.Hint != "" {
+		fmt.Fprintf(a.err, "%s %s\n", a.palette.Paint(term.Warn, "hint:"), f.Hint)
+	}
+}
+
+// notice tells a person something that is no failure.
+func (a *app) notice(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if slices.Contains(a.notices, text) {
+		return
+	}
+	a.notices = append(a.notices, text)
+	if !a.flags.json {
+		fmt.Fprintf(a.err, "%s %s\n", a.palette.Paint(term.Warn, "notice:"), text)
+	}
+}
+
+func (a *app) scene() fault.Scene {
+	return fault.Scene{Now: a.clock.Now(), Zone: a.zone(), Writes: a.writes}
+}
+
+// zone is the time zone of whoever reads the output.
+func (a *app) zone() *time.Location {
+	if tz := a.getenv("TZ"); tz != "" && tz != os.Getenv("TZ") {
+		if zone, err := time.LoadLocation(strings.TrimPrefix(tz, ":")); err == nil {
+			return zone
+		}
+	}
+	return time.Local //nolint:gosmopolitan // people read it
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/git-worklease/git-worklease/internal/config"
+	"github.com/git-worklease/git-worklease/internal/fault"
+	"github.com/git-worklease/git-worklease/internal/term"
+	"github.com/git-worklease/git-worklease/lease"
+)
+
+type claimOptions struct {
+	keys    []string
+	purpose string
+	meta    []string
+}
+
+func newClaim(a *app) *cobra.Command {
+	var o claimOptions
+	cmd := &cobra.Command{
+		Use:     "claim KEY...",
+		Aliases: []string{"acquire"},
+		Short:   "claim resources, all or none",
+		Long: `Claims 1 to 32 resources at once, all or none. A resource is a name with a scheme,
+such as task:login, port:3000 or deploy:staging.
+
+A resource that another holds is refused (exit 3), and its holder is named. What
+this session holds already is renewed. A claim whose holder was not heard of for
+its time to live and a grace period is taken over.`,
+		Example: "  git worklease claim task:login\n  git worklease claim task:login port:3000 --ttl 30m --purpose \"new login form\"",
+		Args:    someKeys, ValidArgsFunction: noFiles,
+		RunE: a.run(func(ctx context.Context, args []string) (*outcome, error) {
+			o.keys = args
+			return a.runClaim(ctx, o)
+		}),
+	}
+	flags := cmd.Flags()
+	for _, name := range []config.Name{config.TTL, config.Grace, config.Takeover, config.Expiry} {
+		a.settingFlag(flags, name)
+	}
+	flags.StringVar(&o.purpose, "purpose", "", "what it is for, for others to read")
+	flags.StringArrayVar(&o.meta, "meta", nil, "`NAME=VALUE` to keep with the claim, such as branch=login; may be repeated")
+	return cmd
+}
+
+func (a *app) runClaim(ctx context.Context, o claimOptions) (*outcome, error) {
+	a.writes = true
+	resources, err := parseKeys(o.keys)
+	if err != nil {
+		return nil, err
+	}
+	meta, err := parseMeta(o.meta)
+	if err != nil {
+		return nil, err
+	}
+	w, err := a.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	req := lease.ClaimRequest{Resources: resources, Purpose: o.purpose, Meta: meta}
+	if !w.settings.TTL.Origin.IsDefault() {
+		req.TTL = w.settings.TTL.V
+	}
+	result, err := w.lease.Claim(w.ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return &outcome{result: newClaimJSON(result), text: func(p *printer) { printClaim(p, result) }}, nil
+}
+
+// parseMeta reads NAME=VALUE pairs.
+func parseMeta(pairs []string) (map[string]string, error) {
+	if len(pairs) == 0 {
+		return nil, nil
+	}
+	meta := map[string]string{}
+	for _, pair := range pairs {
+		name, value, ok := strings.Cut(pair, "=")
+		if !ok || name == "" {
+			return nil, &fault.UsageError{Message: fmt.Sprintf("--meta %q", pair), Hint: "write --meta NAME=VALUE, such as --meta branch=login"}
+		}
+		meta[name] = value
+	}
+	return meta, nil
+}
+
+func printClaim(p *printer, r *lease.ClaimResult) {
+	for i, m := range r.Hold.Members {
+		p.printf("%s %s · generation %d", p.palette.Paint(term.Good, string(r.Outcome)), term.Clean(string(m.Resource)), m.Generation)
+		if i == 0 {
+			p.printf(" · until %s", p.at(r.Records[i].Until()))
+		}
+		if i == 0 && r.Outcome == lease.Renewed {
+			p.printf(" · already yours since %s", term.Clock(r.Since, p.now, p.zone))
+			if r.Late > 0 {
+				p.printf(" · it had expired %s ago, and nobody took it", term.Span(r.Late))
+			}
+		}
+		p.printf("\n")
+	}
+	for _, pre := range r.Predecessors {
+		printPredecessor(p, pre)
+	}
+}
+
+// printPredecessor tells the new holder what the last one left.
+func printPredecessor(p *printer, r *lease.Record) {
+	p.printf("  before: %s, generation %d, last heard of %s", fault.Holder(r.Holder), r.Generation, p.ago(r.RenewedAt))
+	if r.Purpose != "" {
+		p.printf(": %s", term.Clean(r.Purpose))
+	}
+	p.printf("\n")
+	if r.Release != nil && r.Release.Note != "" {
+		p.printf("  note: %s\n", term.Clean(r.Release.Note))
+	}
+	if len(r.Checkpoint) > 0 {
+		p.printf("  checkpoint: %s\n", term.Clean(string(r.Checkpoint)))
+	}
+}
+
+// claimJSON is a held claim for programs. It holds no key.
+type claimJSON struct {
+	Outcome      lease.ClaimOutcome `json:"outcome"`
+	Claim        lease.ClaimID      `json:"claim"`
+	Holder       lease.Holder       `json:"holder"`
+	Resources    []memberJSON       `json:"resources"`
+	Purpose      string             `json:"purpose,omitempty"`
+	Meta         map[string]string  `json:"meta,omitempty"`
+	TTLSeconds   int64              `json:"ttl_seconds"`
+	ClaimedAt    time.Time          `json:"claimed_at"`
+	RenewedAt    time.Time          `json:"renewed_at"`
+	ExpiresAt    time.Time          `json:"expires_at"`
+	Predecessors []recordJSON       `json:"predecessors,omitempty"`
+}
+
+type memberJSON struct {
+	Resource   lease.Resource   `json:"resource"`
+	Generation lease.Generation `json:"generation"`
+}
+
+func newClaimJSON(r *lease.ClaimResult) claimJSON {
+	h := r.Hold
+	j := claimJSON{
+		Outcome: r.Outcome, Claim: h.Claim, Holder: h.Holder, Resources: members(h.Members), TTLSeconds: int64(h.TTL.Seconds()),
+		ClaimedAt: h.ClaimedAt, RenewedAt: h.RenewedAt, ExpiresAt: h.RenewedAt.Add(h.TTL),
+	}
+	if len(r.Records) > 0 {
+		j.Purpose, j.Meta = r.Records[0].Purpose, r.Records[0].Meta
+	}
+	for _, pre := range r.Predecessors {
+		j.Predecessors = append(j.Predecessors, newRecordJSON(pre))
+	}
+	return j
+}
+
+func members(ms []lease.Member) []memberJSON {
+	js := make([]memberJSON, len(ms))
+	for i, m := range ms {
+		js[i] = memberJSON{Resource: m.Resource, Generation: m.Generation}
+	}
+	return js
+}

@@ -1,0 +1,13 @@
+//go:build !mangen
+
+package main
+
+import (
+	"os"
+
+	"github.com/git-worklease/git-worklease/lease"
+)
+
+func main() {
+	os.Exit(run(&lease.SystemClock{}))
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/git-worklease/git-worklease/internal/config"
+	"github.com/git-worklease/git-worklease/internal/fault"
+)
+
+const rootLong = `git worklease stops people and coding agents from working on the same thing twice.
+
+A worker claims a piece of work before starting: an issue, a port, a deployment,
+anything that has a name. Everybody else's claim on it is refused until it is
+released or expires. The authority is the git remote that the team already has:
+a claim is a commit at a ref under refs/worklease/, and the server itself decides
+every change of it by compare-and-swap.
+
+Without a command it shows what this session holds.
+
+Exit status:
+  0    done
+  1    usage, configuration or policy file: fix the call
+  2    unknown, the remote or this machine failed: treat nothing as free
+  3    refused, another holder: take other work
+  4    lost, or not held: stop writing
+  5    nothing found
+  6    refused by a policy, a server rule or a missing capability: ask a person
+  130  interrupted`
+
+// newRoot is the whole command line.
+func newRoot(a *app) *cobra.Command {
+	status := newStatus(a)
+	root := &cobra.Command{
+		Use:           "git-worklease",
+		Short:         "claim pieces of work through the git remote that you already have",
+		Long:          rootLong,
+		Version:       a.version,
+		Args:          noArguments,
+		RunE:          status.RunE,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "git worklease"},
+	}
+	root.SuggestionsMinimumDistance = 2
+	root.SetVersionTemplate("git-worklease version {{.Version}}\n")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &fault.UsageError{Message: err.Error(), Hint: cmd.CommandPath() + " -h lists the flags"}
+	})
+	flags := root.PersistentFlags()
+	flags.BoolVar(&a.flags.json, "json", false, "print one JSON document")
+	for _, name := range []config.Name{config.Session, config.Agent, config.Operator, config.Remote, config.Timeout} {
+		a.settingFlag(flags, name)
+	}
+	root.AddCommand(
+		newClaim(a), newRenew(a), newRelease(a), newVerify(a), status, newList(a), newHistory(a),
+		newConfig(a), newDemo(a), newCompletion(a), newVersion(a),
+	)
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
+	return root
+}
+
+// shorthands are the short forms of flags that stand for settings.
+var shorthands = map[config.Name]string{config.Session: "s", config.TTL: "t"}
+
+// settingFlag adds the flag of a setting. Its value goes where all settings are judged.
+func (a *app) settingFlag(flags *pflag.FlagSet, name config.Name) {
+	for _, spec := range config.Specs() {
+		if spec.Name == name {
+			flags.VarP(&settingValue{name: spec.Flag, into: a.flags.settings}, spec.Flag, shorthands[name], spec.Help)
+		}
+	}
+}
+
+// settingValue is a flag whose text is kept for package config.
+type settingValue struct {
+	name string
+	into map[string]string
+}
+
+func (v *settingValue) String() string { return v.into[v.name] }
+func (v *settingValue) Type() string   { return "string" }
+func (v *settingValue) Set(s string) error {
+	v.into[v.name] = s
+	return nil
+}
+
+// noArguments refuses arguments. To the root they are a command that does not exist.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if cmd.HasParent() {
+		return &fault.UsageError{Message: fmt.Sprintf("%q: %s takes no arguments", args[0], cmd.CommandPath())}
+	}
+	hint := cmd.CommandPath() + " -h lists the commands"
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return &fault.UsageError{Message: fmt.Sprintf("%q is no command", args[0]), Hint: hint}
+}
+
+// someKeys insists on at least one key, and knows why there may be none.
+func someKeys(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return nil
+	}
+	return &fault.UsageError{
+		Message: cmd.CommandPath() + ": no key given",
+		Hint:    "write the key, such as task:login; a shell takes an unquoted #42 for a comment",
+	}
+}

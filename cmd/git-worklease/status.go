@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/git-worklease/git-worklease/internal/fault"
+	"github.com/git-worklease/git-worklease/lease"
+	"github.com/git-worklease/git-worklease/refstore"
+)
+
+type statusOptions struct {
+	keys      []string
+	porcelain bool
+	nul       bool
+}
+
+func newStatus(a *app) *cobra.Command {
+	var o statusOptions
+	cmd := &cobra.Command{
+		Use:   "status [KEY...]",
+		Short: "show resources, or what this session holds",
+		Long: `Shows what stands at resources: those named, or those that this session has claimed. Without
+the remote it says unknown (exit 2), and what was known last.
+
+` + porcelainHelp,
+		ValidArgsFunction: a.ownKeys,
+		RunE: a.run(func(ctx context.Context, args []string) (*outcome, error) {
+			o.keys = args
+			return a.runStatus(ctx, o)
+		}),
+	}
+	porcelainFlags(cmd, &o.porcelain, &o.nul)
+	return cmd
+}
+
+func (a *app) runStatus(ctx context.Context, o statusOptions) (*outcome, error) {
+	if err := nulNeedsPorcelain(o.porcelain, o.nul); err != nil {
+		return nil, err
+	}
+	resources, err := parseKeys(o.keys)
+	if err != nil {
+		return nil, err
+	}
+	w, err := a.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	views, err := w.lease.Status(w.ctx, resources...)
+	if err != nil {
+		return a.lastKnown(w, resources, err)
+	}
+	out := a.showViews(views, o.porcelain, o.nul, "this session holds nothing")
+	out.failure = unknownPart(views)
+	return out, nil
+}
+
+// unknownPart is the error of a view about which nothing may be concluded.
+func unknownPart(views []lease.View) error {
+	for _, v := range views {
+		if v.Problem != nil {
+			return v.Problem
+		}
+	}
+	return nil
+}
+
+// lastKnown tells what this session thinks it holds where the remote did not answer.
+func (a *app) lastKnown(w *work, resources []lease.Resource, err error) (*outcome, error) {
+	if !errors.Is(err, refstore.ErrUnavailable) {
+		return nil, err
+	}
+	holds, stateErr := w.state.Holds()
+	if stateErr != nil {
+		return nil, errors.Join(err, stateErr)
+	}
+	known := lastKnown(holds, resources, a)
+	return &outcome{
+		result:  map[string]any{"state": "unknown", "last_known": known},
+		failure: err,
+		text: func(p *printer) {
+			for _, k := range known {
+				if k.LeftSecs > 0 {
+					p.printf("unknown %s · generation %d · by this clock yours until %s\n", k.Resource, k.Generation, p.at(k.ExpiresAt))
+				} else {
+					p.printf("unknown %s · generation %d · by this clock expired %s\n", k.Resource, k.Generation, p.ago(k.ExpiresAt))
+				}
+			}
+		},
+	}, nil
+}
+
+// explain is an error as a part of a result.
+func (a *app) explain(err error) *failure {
+	return newFailure(fault.Explain(err, a.scene()))
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"github.com/git-worklease/git-worklease/internal/term"
+	"github.com/git-worklease/git-worklease/lease"
+)
+
+// tell puts a notice of package lease into words.
+func (a *app) tell(n lease.Notice) {
+	switch n.Kind {
+	case lease.NoticeClock:
+		direction := "behind"
+		if n.Offset < 0 {
+			direction = "ahead of"
+		}
+		a.notice("this machine's clock is %s %s the server's; claims are judged by the server's, but set yours right", term.Span(n.Offset), direction)
+	case lease.NoticeLate:
+		a.notice("%s: expired %s ago, nobody took it", names(n.Resources), term.Span(n.Offset))
+	case lease.NoticeSettled:
+		a.notice("an earlier %s of %s has landed after all", n.Verb, names(n.Resources))
+	case lease.NoticeRest:
+		a.notice("%s: could not be given back, the next command tries again: %s", names(n.Resources), term.Clean(n.Err.Error()))
+	case lease.NoticeState:
+		a.notice("what was seen could not be remembered: %s", term.Clean(n.Err.Error()))
+	default:
+		a.notice("%s", term.Clean(string(n.Kind)))
+	}
+}
+
+// names lists resources for people.
+func names(resources []lease.Resource) string {
+	list := ""
+	for i, r := range resources {
+		if i > 0 {
+			list += ", "
+		}
+		list += term.Clean(string(r))
+	}
+	return list
+}

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/git-worklease/git-worklease/internal/config"
+	"github.com/git-worklease/git-worklease/internal/gitenv"
+	"github.com/git-worklease/git-worklease/internal/gitexec"
+	"github.com/git-worklease/git-worklease/internal/session"
+	"github.com/git-worklease/git-worklease/internal/term"
+	"github.com/git-worklease/git-worklease/lease"
+	"github.com/git-worklease/git-worklease/refstore"
+	"github.com/git-worklease/git-worklease/refstore/remote"
+)
+
+// work is what a command works with: where it runs, what holds there, and the authority.
+type work struct {
+	app *app
+	// ctx ends at the command's deadline.
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	git      *gitexec.Git
+	repo     *gitenv.Repo
+	settings *config.Settings
+	identity session.Identity
+	place    session.Place
+	state    *session.State
+	// remote and url are where the claims are; empty in local mode.
+	remote gitenv.Remote
+	url    string
+	known  refstore.Server
+	store  refstore.Store
+	lease  *lease.Authority
+}
+
+// openSettings finds the repository and the settings, and reads no state.
+func (a *app) openSettings(ctx context.Context) (*work, error) {
+	w := &work{app: a, ctx: ctx, git: a.git()}
+	repo, err := gitenv.Discover(ctx, w.git)
+	if err != nil && !errors.Is(err, gitenv.ErrNotRepository) {
+		return nil, err
+	}
+	w.repo = repo
+	policy, err := config.ReadPolicy(repo.WorkTree)
+	if err != nil {
+		return nil, err
+	}
+	if err := policy.Check(a.version); err != nil {
+		return nil, err
+	}
+	w.settings, err = config.Load(config.Sources{Flags: a.flags.settings, Getenv: a.getenv, Git: repo.Config, Policy: policy})
+	if err != nil {
+		return nil, err
+	}
+	a.paint(repo.Config)
+	return w, nil
+}
+
+// paint applies git's settings for colours.
+func (a *app) paint(c *gitexec.Config) {
+	setting, ok := c.Get("color.worklease")
+	if !ok {
+		setting, _ = c.Get("color.ui")
+	}
+	a.palette.On = term.Colour(setting.Value, isTerminal(a.err), a.getenv)
+	a.colour = setting.Value
+}
+
+// openState opens what this clone remembers, and asks no remote.
+func (a *app) openState(ctx context.Context) (*work, error) {
+	w, err := a.openSettings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if w.remote, err = w.repo.Choose(w.settings.Remote.V); err != nil {
+		return nil, err
+	}
+	if !w.remote.Local() {
+		if w.url, err = w.repo.PushURL(ctx, w.remote); err != nil {
+			return nil, err
+		}
+	} else if w.repo.GitDir == "" {
+		return nil, gitenv.ErrNotRepository
+	}
+	if err := w.identify(); err != nil {
+		return nil, err
+	}
+	w.state, err = w.openKind(w.kind())
+	return w, err
+}
+
+// identify decides whom the command speaks for, and where its state is.
+func (w *work) identify() error {
+	a := w.app
+	place, err := session.Locate(w.repo, w.settings.StateDir.V, w.url, a.getenv)
+	if err != nil {
+		return err
+	}
+	w.place = place
+	bound, err := place.Bound()
+	if err != nil {
+		return err
+	}
+	host, _ := os.Hostname() // without a name the claim says "unknown"
+	w.identity, err = session.Resolve(session.Surroundings{
+		Settings: w.settings, Getenv: a.getenv, Bound: bound, Worktree: place.Worktree, Login: session.LoginName(a.getenv), HostName: host,
+	})
+	return err
+}
+
+func (w *work) kind() session.Kind {
+	if w.url == "" {
+		return session.Local
+	}
+	return session.Remote
+}
+
+// openKind opens the state of claims at a remote, or of those of the clone itself.
+func (w *work) openKind(kind session.Kind) (*session.State, error) {
+	host, _ := os.Hostname()
+	return session.Open(session.Options{
+		Place: w.place, Kind: kind, Session: w.identity.Session, HostName: host,
+		Process: session.FindClaimant(session.SystemProcesses{}, os.Getppid()),
+	})
+}
+
+// open opens the authority for a command. The command's deadline starts now.
+func (a *app) open(ctx context.Context) (*work, error) {
+	w, err := a.openState(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w.ctx, w.cancel = context.WithTimeout(ctx, w.settings.Timeout.V)
+	if w.url == "" {
+		a.notice("local mode, this clone only")
+	} else if err := w.besideLocal(); err != nil {
+		w.cancel()
+		return nil, err
+	}
+	if err := w.openStore(); err != nil {
+		w.cancel()
+		return nil, err
+	}
+	w.lease, err = lease.New(w.seams(w.leaseOptions(w.store, w.state)))
+	if err != nil {
+		w.close()
+		return nil, err
+	}
+	a.authority, a.opened = w.authorityID, w
+	return w, nil
+}
+
+func (w *work) remoteOptions() remote.Options {
+	return remote.Options{
+		URL: w.url, Git: w.git, Config: w.repo.Config, Dir: w.state.Dir(), Now: w.app.clock.Now,
+		ThroughGit: w.settings.Transport.V == config.TransportGit || w.remoteSetting("proxy") != "",
+		UploadPack: w.remoteSetting("uploadpack"), ReceivePack: w.remoteSetting("receivepack"), SSHPersist: w.settings.SSHPersist.V,
+		RuntimeDir: w.app.getenv("XDG_RUNTIME_DIR"),
+		Store:      refstore.Options{Check: lease.CheckCommit},
+	}
+}
+
+func (w *work) openStore() error {
+	o := w.remoteOptions()
+	if w.url == "" {
+		w.store = remote.OpenLocal(w.localRepository(), o)
+		return nil
+	}
+	known, err := w.state.Server(w.url)
+	if err != nil {
+		return err
+	}
+	if w.app.clock.Now().Sub(known.Known).Abs() >= refstore.ServerLife {
+		known = refstore.Server{Format: known.Format} // which never changes
+	}
+	w.known, o.Known = known, known
+	w.store = remote.Open(o)
+	return nil
+}
+
+// remoteSetting is a setting of git's for the configured remote.
+func (w *work) remoteSetting(name string) string {
+	if w.remote.Name == "" {
+		return ""
+	}
+	return w.repo.Config.Value("remote." + w.remote.Name + "." + name)
+}
+
+// localRepository is where a clone without a remote keeps its claims.
+func (w *work) localRepository() string { return filepath.Join(w.place.Root, "local.git") }
+
+func (w *work) leaseOptions(store refstore.Store, local lease.Local) lease.Options {
+	s := w.settings
+	o := lease.Options{
+		Store: store, Local: local, Clock: w.app.clock, Prefix: s.Prefix.V, MayCreate: true, LocalMode: w.url == "",
+		Holder: lease.Holder{Agent: w.identity.Agent, Session: w.identity.Session, Host: w.identity.Host, Operator: w.identity.Operator},
+		Terms:  lease.Terms{TTL: s.TTL.V, Takeover: lease.Takeover(s.Takeover.V), Expiry: lease.Expiry(s.Expiry.V)},
+		Notify: w.app.tell,
+	}
+	if !o.LocalMode {
+		o.AuthorityID = s.Authority.V
+	}
+	if !s.Grace.Origin.IsDefault() {
+		o.Terms.Grace = &s.Grace.V
+	}
+	return o
+}
+
+// seams lets a test stand between package lease and what it works with.
+func (w *work) seams(o lease.Options) lease.Options {
+	if wrap := w.app.env.local; wrap != nil {
+		o.Local = wrap(o.Local)
+	}
+	if wrap := w.app.env.store; wrap != nil {
+		o.Store = wrap(o.Store)
+	}
+	return o
+}
+
+// authorityID is the authority's ID as far as it is known.
+func (w *work) authorityID() string {
+	meta, err := w.state.Meta()
+	if err != nil {
+		return ""
+	}
+	return meta.Authority
+}
+
+// close frees the connections, and remembers what was learned of the server.
+func (w *work) close() {
+	defer w.cancel()
+	if w.store == nil {
+		return
+	}
+	_ = w.store.Close() // all that was wanted of it is done
+	learned := w.store.Server()
+	if w.url != "" && learned != w.known && !learned.Known.IsZero() {
+		if err := w.state.SaveServer(w.url, learned); err != nil {
+			w.app.notice("what the server can do could not be remembered: %s", term.Clean(err.Error()))
+		}
+	}
+}
