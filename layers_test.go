@@ -59,7 +59,7 @@ var levels = map[string]int{
 
 // outside are the packages that serve tests, measurements and the build. They import what they like, and are imported by
 // nothing above.
-var outside = []string{"internal/gitserver", "internal/bench", "internal/mangen", "refstore/refstoretest", "providers/providertest"}
+var outside = []string{"internal/gitserver", "internal/bench", "refstore/refstoretest", "providers/providertest"}
 
 // testMachinery must not be in the released binary.
 var testMachinery = []string{
