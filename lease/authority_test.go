@@ -38,6 +38,24 @@ func TestAuthorityIsCreatedOnce(t *testing.T) {
 	}
 }
 
+// TestAuthorityRaceLost: another creates the authority while our creation is under way, with the claim or on its own.
+func TestAuthorityRaceLost(t *testing.T) {
+	for _, unknown := range []bool{false, true} {
+		w := newWorld(t)
+		alice, bob := w.actor("alice"), w.actor("bob")
+		alice.wire.unknown = unknown
+		var theirs string
+		alice.wire.push = func(_ *refstore.Tx, send func() (*refstore.Report, error)) (*refstore.Report, error) {
+			alice.wire.push = nil
+			theirs = bob.mustClaim("task:other").Hold.Authority
+			return send()
+		}
+		if res := alice.mustClaim(demo); res.Hold.Authority != theirs || w.tip(demo).Authority != theirs {
+			t.Errorf("unknown %t: %s beside %s", unknown, res.Hold.Authority, theirs)
+		}
+	}
+}
+
 func TestAuthorityIsNotCreated(t *testing.T) {
 	w := newWorld(t)
 	_, err := w.actor("alice", func(o *Options) { o.MayCreate = false }).Claim(t.Context(), req(demo))

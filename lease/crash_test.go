@@ -13,7 +13,11 @@ import (
 type death struct{}
 
 // fate kills a process at its n-th step.
-type fate struct{ n, at int }
+type fate struct {
+	n, at int
+	// single: the server is known not to take several refs at once.
+	single bool
+}
 
 func (f *fate) step() {
 	if f.n++; f.n == f.at {
@@ -57,7 +61,10 @@ func (m mortal) SeeMeta(s MetaSighting) error {
 	return m.Local.SeeMeta(s)
 }
 
-func (f *fate) push(_ *refstore.Tx, send func() (*refstore.Report, error)) (*refstore.Report, error) {
+func (f *fate) push(tx *refstore.Tx, send func() (*refstore.Report, error)) (*refstore.Report, error) {
+	if f.single && len(tx.Updates) > 1 {
+		return nil, &refstore.UnsupportedError{Feature: refstore.FeatureAtomic}
+	}
 	f.step()
 	defer f.step()
 	return send()
@@ -65,7 +72,7 @@ func (f *fate) push(_ *refstore.Tx, send func() (*refstore.Report, error)) (*ref
 
 // killed runs verb in a process that dies at its n-th step, and says whether it got that far.
 func (a *actor) killed(n int, verb func(*actor)) (died bool) {
-	f := &fate{at: n}
+	f := &fate{at: n, single: a.single}
 	return a.killedBy(f, f.push, verb)
 }
 
@@ -131,6 +138,15 @@ func crashes() map[string]struct {
 			w.advance(2 * time.Hour)
 			bob.mustClaim("port:2")
 		}, claimAll(bundle)},
+		"half applied": {func(w *world, alice, bob *actor) {
+			bob.mustClaim("port:2")
+			alice.mustClaim("task:before")
+			w.repo.NotAtomic = true
+		}, claimAll(bundle)},
+		"release one by one": {func(_ *world, alice, _ *actor) {
+			alice.mustClaim(bundle...)
+			alice.single = true
+		}, func(a *actor) { _, _ = a.Release(a.w.t.Context(), ReleaseRequest{Resources: bundle}) }},
 	}
 }
 
@@ -166,6 +182,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 func (w *world) afterCrash(at string, alice, bob *actor, rival string) {
 	w.t.Helper()
 	w.owned(at+", crashed", alice, bob)
+	w.repo.NotAtomic = false
 	if rival == "after expiry" {
 		w.advance(3 * time.Hour)
 	}

@@ -3,6 +3,7 @@ package lease
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,93 +67,6 @@ func TestReleaseTooLate(t *testing.T) {
 	}
 	_, err := alice.Release(t.Context(), ReleaseRequest{Resources: []Resource{demo}})
 	want(t, err, ErrLost)
-}
-
-// TestLateLanding: every request of a claim arrives long after the client gave up.
-func TestLateLanding(t *testing.T) {
-	w := newWorld(t)
-	alice, bob := w.actor("alice"), w.actor("bob")
-	alice.mustClaim("task:before")
-	late := &swallow{}
-	alice.wire.push = late.push
-	_, err := alice.Claim(t.Context(), req(demo))
-	want(t, err, ErrPending)
-	if s := alice.state(demo); s != StandingPending {
-		t.Errorf("state %s", s)
-	}
-	if views := alice.mustStatus(); len(views) != 2 || views[0].State != StandingHeld && views[1].State != StandingHeld {
-		t.Errorf("%+v", views)
-	}
-	_, err = alice.Verify(t.Context(), demo)
-	want(t, err, ErrPending)
-	_, err = alice.Claim(t.Context(), req(demo))
-	want(t, err, ErrPending)
-	late.land(t)
-	if v := alice.mustStatus(demo)[0]; v.State != StandingHeld || !v.Mine {
-		t.Errorf("%+v", v)
-	}
-	if !alice.noticed(NoticeSettled) {
-		t.Error("nothing was said of it")
-	}
-	_, err = bob.Claim(t.Context(), req(demo))
-	want(t, err, ErrHeld)
-}
-
-// TestLateLandingAgainstARival: the rival was first, so the late request must never count.
-func TestLateLandingAgainstARival(t *testing.T) {
-	w := newWorld(t)
-	alice, bob := w.actor("alice"), w.actor("bob")
-	alice.mustClaim("task:before")
-	late := &swallow{}
-	alice.wire.push = late.push
-	_, err := alice.Claim(t.Context(), req(demo, "port:1"))
-	want(t, err, ErrPending)
-	bob.mustClaim("port:1")
-	late.land(t)
-	alice.wire.push = nil
-	_, err = alice.Claim(t.Context(), req(demo, "port:1"))
-	want(t, err, ErrHeld)
-	if rec := w.tip(demo); rec != nil {
-		t.Errorf("half of it landed: %+v", rec)
-	}
-}
-
-// TestPendingIsSentAgain: a claim whose request never arrived is sent again, identically, by the session's next claim.
-func TestPendingIsSentAgain(t *testing.T) {
-	w := newWorld(t)
-	alice := w.actor("alice")
-	alice.mustClaim("task:before")
-	lost := &swallow{}
-	alice.wire.push = lost.push
-	_, err := alice.Claim(t.Context(), req(demo))
-	want(t, err, ErrPending)
-	alice.wire.push = nil
-	res := alice.mustClaim(demo)
-	if res.Outcome != Renewed || w.tip(demo).Generation != 1 || w.tip(demo).Revision != 2 {
-		t.Errorf("%+v", res)
-	}
-	lost.land(t)
-	if w.tip(demo).Revision != 2 {
-		t.Error("the old request changed something")
-	}
-}
-
-// TestPendingExpires: nobody waits for a write that can't matter any more.
-func TestPendingExpires(t *testing.T) {
-	w := newWorld(t)
-	alice := w.actor("alice")
-	alice.mustClaim("task:before")
-	alice.wire.push = (&swallow{}).push
-	_, err := alice.Claim(t.Context(), req(demo))
-	want(t, err, ErrPending)
-	w.advance(time.Hour)
-	if s := alice.state(demo); s != StandingPending {
-		t.Errorf("state %s", s)
-	}
-	w.advance(time.Minute)
-	if s := alice.state(demo); s != StandingFree {
-		t.Errorf("state %s", s)
-	}
 }
 
 // TestRefusals: errors of the store pass through, and nothing stays open.
@@ -247,60 +161,6 @@ func TestBusyWriter(t *testing.T) {
 	}
 }
 
-// TestSeenBeforeSaved: another process of the session reads a claim that has landed and is not yet saved, and claims the same.
-func TestSeenBeforeSaved(t *testing.T) {
-	w := newWorld(t)
-	alice, bob := w.actor("alice"), w.actor("bob")
-	bob.mustClaim(demo)
-	alice.mustStatus(demo)
-	w.advance(2 * time.Hour)
-	second := alice.process("alice")
-	alice.wire.push = func(_ *refstore.Tx, send func() (*refstore.Report, error)) (*refstore.Report, error) {
-		report, err := send()
-		second.mustStatus(demo)
-		if _, err := second.Claim(t.Context(), req(demo)); !errors.Is(err, ErrPending) {
-			t.Errorf("the second got %v", err)
-		}
-		return report, err
-	}
-	alice.mustClaim(demo)
-	// The same after the first was killed.
-	alice.mustRelease(demo)
-	bob.mustClaim(demo)
-	w.advance(2 * time.Hour)
-	if !alice.killedSending(true, claimAll([]Resource{demo})) || w.tip(demo).Holder.Agent != "alice" {
-		t.Fatalf("not killed, or too early: %+v", w.tip(demo))
-	}
-	w.advance(time.Second)
-	if _, err := second.List(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if res := second.mustClaim(demo); res.Outcome != Renewed {
-		t.Errorf("%+v", res)
-	}
-}
-
-// TestRenewalLeftBehind: a renewal of a killed process is not sent again by anybody else.
-func TestRenewalLeftBehind(t *testing.T) {
-	w := newWorld(t)
-	alice := w.actor("alice")
-	alice.mustClaim(demo)
-	w.advance(30 * time.Minute)
-	if !alice.killedSending(false, func(a *actor) { _, _ = a.Renew(t.Context(), RenewRequest{}) }) {
-		t.Fatal("not killed")
-	}
-	other := alice.process("other")
-	_, err := other.Claim(t.Context(), req(demo))
-	want(t, err, ErrHeld)
-	if rec := w.tip(demo); rec.Revision != 1 {
-		t.Errorf("it was renewed: %+v", rec)
-	}
-	w.advance(31 * time.Minute)
-	other.mustClaim(demo)
-	_, err = alice.Renew(t.Context(), RenewRequest{})
-	want(t, err, ErrLost)
-}
-
 // TestServerLosesAtomicity: a server that was atomic stops to be. What it grants in part is given back, one by one where need be.
 func TestServerLosesAtomicity(t *testing.T) {
 	w := newWorld(t)
@@ -324,5 +184,72 @@ func TestServerLosesAtomicity(t *testing.T) {
 	alice.mustRelease("port:8")
 	if !w.tip("port:8").Released() || !w.tip("port:9").Released() {
 		t.Error("not released one by one")
+	}
+}
+
+// TestTornView: a listing that was read while refs moved is read again before a claim is given up.
+func TestTornView(t *testing.T) {
+	w := newWorld(t)
+	alice := w.actor("alice")
+	alice.mustClaim("port:1", "port:2")
+	alice.wire.listed = func(listed map[string]refstore.OID) { delete(listed, refs{DefaultPrefix}.claim("port:2")) }
+	if _, err := alice.Renew(t.Context(), RenewRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	if rec := w.tip("port:1"); rec.Released() || rec.Revision != 2 {
+		t.Errorf("%+v", rec)
+	}
+}
+
+// TestReleasedByAnother: a process of the same session is first.
+func TestReleasedByAnother(t *testing.T) {
+	w := newWorld(t)
+	alice := w.actor("alice")
+	alice.mustClaim(demo)
+	second := alice.process("alice")
+	alice.wire.listed = func(map[string]refstore.OID) {
+		w.advance(time.Second)
+		second.mustRelease(demo)
+		w.advance(time.Second)
+	}
+	if res := alice.mustRelease(demo); res[0].Hold.End == nil {
+		t.Errorf("%+v", res)
+	}
+	alice.mustClaim(demo)
+	alice.wire.listed = func(map[string]refstore.OID) { second.mustRelease(demo) }
+	_, err := alice.Renew(t.Context(), RenewRequest{})
+	want(t, err, ErrNotHeld)
+	// And a claim, of what is being released, claims it anew.
+	alice.mustClaim(demo)
+	alice.wire.listed = func(map[string]refstore.OID) { second.mustRelease(demo) }
+	if res := alice.mustClaim(demo); res.Outcome != Claimed {
+		t.Errorf("%+v", res)
+	}
+}
+
+// TestLongNames: what stands at a ref whose name says nothing is judged by what it is.
+func TestLongNames(t *testing.T) {
+	w := newWorld(t)
+	alice := w.actor("alice")
+	long := Resource("task:" + strings.Repeat("é", 400))
+	alice.mustClaim(long)
+	if v := alice.mustStatus(long)[0]; !v.Mine {
+		t.Errorf("%+v", v)
+	}
+	views, err := alice.List(t.Context())
+	if err != nil || len(views) != 1 || views[0].Resource != long {
+		t.Fatalf("%+v, %v", views, err)
+	}
+	oid := w.repo.Refs()[refs{DefaultPrefix}.claim(long)]
+	elsewhere := refs{DefaultPrefix}.claim(long + "x")
+	w.repo.Set(elsewhere, oid)
+	views, err = alice.List(t.Context())
+	if err != nil || len(views) != 2 {
+		t.Fatalf("%+v, %v", views, err)
+	}
+	for _, v := range views {
+		if (v.State == StandingCorrupt) != (v.Ref == elsewhere) {
+			t.Errorf("%+v", v)
+		}
 	}
 }

@@ -11,8 +11,7 @@ import (
 // Context is context.Context, named here so that the vocabulary reads without imports.
 type Context = context.Context
 
-// ErrIntentBusy is returned by [Local.Begin] and named in [Intent.Busy] where a living process of this clone is in the middle of a
-// write for one of the resources.
+// ErrIntentBusy is returned by [Local.Begin] where a living process of this clone is in the middle of a write for one of the resources.
 var ErrIntentBusy = errors.New("another process of this clone is writing the same claim")
 
 // Verb names what an intent is for.

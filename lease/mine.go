@@ -70,18 +70,21 @@ func (a *Authority) find(ctx Context, verb Verb, r Resource) (group, error) {
 	if err != nil || g.err == nil {
 		return g, err
 	}
-	if err := a.resolve(ctx, []Resource{r}); err != nil {
-		return group{asked: g.asked, err: err}, nil
+	if g.err = a.resolve(ctx, []Resource{r}); g.err == nil {
+		return a.findSettled(ctx, verb, r)
 	}
-	if g, err = a.inFile(r); err != nil || g.hold.Claim != "" {
-		return g, err
-	}
-	if a.keyLost(ctx, r) {
-		g.err = fmt.Errorf("%s %s: %w", verb, r, ErrKeyLost)
-	}
-	return g, nil
+	return g, nil // the claim's error, which keeps nobody from going on with others
 }
 
+func (a *Authority) findSettled(ctx Context, verb Verb, r Resource) (group, error) {
+	g, err := a.inFile(r)
+	if err == nil && g.hold.Claim == "" && a.keyLost(ctx, r) {
+		g.err = fmt.Errorf("%s %s: %w", verb, r, ErrKeyLost)
+	}
+	return g, err
+}
+
+// inFile is the newest claim of this session on r, as the file has it.
 func (a *Authority) inFile(r Resource) (group, error) {
 	holds, err := a.local.Holds()
 	if err != nil {
@@ -89,7 +92,7 @@ func (a *Authority) inFile(r Resource) (group, error) {
 	}
 	g := group{asked: []Resource{r}, err: fmt.Errorf("%s: %w", r, ErrNotHeld)}
 	for _, h := range holds {
-		if !h.has(r) || g.hold.Claim != "" && g.err == nil && h.End != nil {
+		if !h.has(r) {
 			continue
 		}
 		g.hold, g.err, g.released = h, nil, false

@@ -113,7 +113,7 @@ func (a *Authority) current(h Hold) (Hold, error) {
 }
 
 func (a *Authority) renewOnce(ctx Context, h Hold, s *snapshot, amend func(*Record)) (RenewResult, error) {
-	st, s, err := a.lookFrom(ctx, &h, s)
+	st, err := a.lookFrom(ctx, &h, s)
 	switch {
 	case err != nil:
 		return RenewResult{Hold: h}, err
@@ -147,11 +147,13 @@ func anew(err error) error {
 	return err
 }
 
-func (a *Authority) lookFrom(ctx Context, h *Hold, s *snapshot) (*standing, *snapshot, error) {
+func (a *Authority) lookFrom(ctx Context, h *Hold, s *snapshot) (*standing, error) {
 	if s == nil {
-		return a.look(ctx, h)
+		st, _, err := a.look(ctx, h)
+		return st, err
 	}
-	return a.lookAgain(ctx, h, s)
+	st, _, err := a.lookAgain(ctx, h, s)
+	return st, err
 }
 
 // renewal is the hold and the records that follow. It is pure.

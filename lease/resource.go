@@ -33,14 +33,15 @@ const (
 var ErrBadResource = errors.New("not a resource")
 
 // ParseResource reads a key as a person types it. It returns [ErrBadResource], wrapped, for bytes that no resource may have, and a
-// [*SchemeError] for a key without a scheme or with one that is not claimed as it stands.
+// [*SchemeError] for a key without a scheme, with one that is not claimed as it stands, and for a URL.
 func ParseResource(s string) (Resource, error) {
 	if err := checkText(s, MaxResource); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrBadResource, err)
 	}
 	r := Resource(s)
-	switch scheme := r.Scheme(); scheme {
-	case "", "path", "pool", "http", "https", "ssh", "git", "file":
+	scheme := r.Scheme()
+	switch {
+	case scheme == "", scheme == "path", scheme == "pool", strings.HasPrefix(s, scheme+"://"):
 		return "", &SchemeError{Key: s, Scheme: scheme}
 	default:
 		return r, nil

@@ -35,6 +35,9 @@ func TestParseResource(t *testing.T) {
 		{"path:src", ErrScheme, "path"},
 		{"pool:gpu", ErrScheme, "pool"},
 		{"https://example.com/1", ErrScheme, "https"},
+		{"file:///etc/passwd", ErrScheme, "file"},
+		{"file:CHANGELOG.md", nil, ""},
+		{"ssh:build-host", nil, ""},
 	}
 	for _, tt := range tests {
 		r, err := ParseResource(tt.key)

@@ -7,12 +7,6 @@ import (
 	"github.com/git-worklease/git-worklease/refstore"
 )
 
-// Settle brings to an end what dead writers of this clone left behind for the given resources, all of them if none are given. It only reads:
-// what may land yet stays open, and is returned, with what living writers are at.
-func (a *Authority) Settle(ctx Context, resources ...Resource) ([]*PendingError, error) {
-	return a.settle(ctx, false, resources)
-}
-
 // resolve settles for a verb that is about to write: what may land yet is sent again, identically, until it is known to have landed or
 // never will. It fails with a *PendingError where that can't be had.
 func (a *Authority) resolve(ctx Context, resources []Resource) error {
@@ -20,15 +14,18 @@ func (a *Authority) resolve(ctx Context, resources []Resource) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range open {
-		if p.Busy {
-			return timeUp(a.pause(ctx, 3))
-		}
-		return p
+	switch {
+	case len(open) == 0:
+		return nil
+	case open[0].Busy:
+		return timeUp(a.pause(ctx, 3))
+	default:
+		return open[0]
 	}
-	return nil
 }
 
+// settle brings to an end what dead writers of this clone left behind for the given resources, all of them if none are given. What may land
+// yet is sent again if resend says so; otherwise this only reads. Returned is what stays open, and last, as busy, what living writers are at.
 func (a *Authority) settle(ctx Context, resend bool, resources []Resource) ([]*PendingError, error) {
 	left, busy, err := a.local.Pending(resources...)
 	if err != nil {
@@ -67,8 +64,10 @@ func (a *Authority) settleOne(ctx Context, i *Intent, resend bool) error {
 		return i.pending(fmt.Errorf("settle: %w", err))
 	}
 	switch state {
-	case refstore.Landed, refstore.Overtaken:
-		return a.settled(i)
+	case refstore.Landed:
+		return a.settled(i, a.landed)
+	case refstore.Overtaken:
+		return a.settled(i, a.saved)
 	case refstore.Dead:
 		return a.local.End(i)
 	default:
@@ -76,8 +75,8 @@ func (a *Authority) settleOne(ctx Context, i *Intent, resend bool) error {
 	}
 }
 
-func (a *Authority) settled(i *Intent) error {
-	if err := a.landed(i); err != nil {
+func (a *Authority) settled(i *Intent, end func(*Intent) error) error {
+	if err := end(i); err != nil {
 		return err
 	}
 	a.notify(Notice{Kind: NoticeSettled, Verb: i.Verb, Resources: i.Resources})
@@ -100,7 +99,7 @@ func (a *Authority) settleOpen(ctx Context, i *Intent, resend bool) error {
 	err := a.store.Swap(ctx, &again, a.ours(i))
 	switch {
 	case err == nil:
-		return a.settled(i)
+		return a.settled(i, a.landed)
 	case errors.Is(err, refstore.ErrUndecided):
 		a.forgot(a.local.Leave(i))
 		return i.pending(err)

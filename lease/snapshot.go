@@ -88,7 +88,7 @@ func (a *Authority) judgeTip(t *tip, ref refstore.Ref, authority string, m momen
 		return
 	}
 	now := t.rec.sighting(t.oid, m)
-	if was := t.seen; now.older(was) || !was.older(now) && was.Tip != now.Tip && !was.Tip.IsZero() {
+	if was := t.seen; !was.older(now) && was.Tip != now.Tip {
 		t.err = fmt.Errorf("%s: %w: generation %d.%d was seen, and there is %d.%d", t.resource, ErrRolledBack,
 			was.Generation, was.Revision, now.Generation, now.Revision)
 		return

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"testing"
 	"time"
-
-	"github.com/git-worklease/git-worklease/refstore"
 )
 
 const demo Resource = "task:demo"
@@ -351,86 +349,4 @@ func TestListAndHistory(t *testing.T) {
 	if entries, err := alice.History(t.Context(), "task:none", 2); err != nil || entries != nil {
 		t.Errorf("%+v, %v", entries, err)
 	}
-}
-
-// put makes a ref hold a record of any sort, on top of what is there.
-func (w *world) put(ref string, message []byte) {
-	w.t.Helper()
-	content := refstore.EncodeCommit(refstore.SHA1, w.repo.Refs()[ref], w.time(), message)
-	w.repo.Set(ref, w.repo.Add(content))
-}
-
-// TestStrangeRecords: what can't be judged is shown as such, is never free, and is never written over.
-func TestStrangeRecords(t *testing.T) {
-	names := refs{DefaultPrefix}
-	ref := names.claim(demo)
-	edit := func(r *Record, f func(*Record)) []byte {
-		f(r)
-		message, err := r.encode(testKey(9))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return message
-	}
-	tests := []struct {
-		name  string
-		make  func(authority string, prev refstore.OID) []byte
-		state Standing
-		want  error
-	}{
-		{"garbage", func(string, refstore.OID) []byte { return []byte("hello\n") }, StandingCorrupt, ErrCorrupt},
-		{"newer", func(string, refstore.OID) []byte { return seal("x", []byte(`{"v":2}`), testKey(1)) }, StandingNewer, ErrNewer},
-		{"another authority", func(_ string, prev refstore.OID) []byte {
-			return edit(foreignRecord("bb", prev), func(*Record) {})
-		}, StandingForeign, ErrWrongAuthority},
-		{"another ref's", func(authority string, prev refstore.OID) []byte {
-			return edit(foreignRecord(authority, prev), func(r *Record) { r.Resource, r.Members = "task:x", []Resource{"task:x"} })
-		}, StandingCorrupt, ErrCorrupt},
-		{"another parent", func(authority string, _ refstore.OID) []byte {
-			return edit(foreignRecord(authority, ""), func(*Record) {})
-		}, StandingCorrupt, ErrCorrupt},
-		{"wrongly signed", func(authority string, prev refstore.OID) []byte {
-			message := edit(foreignRecord(authority, prev), func(*Record) {})
-			_, line, _, _ := open(message)
-			return seal("x", line, testKey(8))
-		}, StandingCorrupt, ErrCorrupt},
-		{"going back", func(authority string, prev refstore.OID) []byte {
-			return edit(foreignRecord(authority, prev), func(r *Record) { r.Generation = 1 })
-		}, StandingRolledBack, ErrRolledBack},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			alice, bob := w.actor("alice"), w.actor("bob")
-			bob.mustClaim(demo)
-			bob.mustRelease(demo)
-			authority := alice.mustClaim(demo).Hold.Authority
-			bob.mustStatus(demo)
-			w.put(ref, tt.make(authority, w.repo.Refs()[ref]))
-			before := w.repo.Refs()[ref]
-			w.advance(1000 * time.Hour)
-			v := bob.mustStatus(demo)[0]
-			if v.State != tt.state || v.Takeable || !errors.Is(v.Problem, tt.want) {
-				t.Errorf("%s, takeable %t, %v", v.State, v.Takeable, v.Problem)
-			}
-			_, err := bob.Claim(t.Context(), req(demo))
-			want(t, err, tt.want)
-			_, err = alice.Renew(t.Context(), RenewRequest{})
-			want(t, err, tt.want)
-			views, err := alice.List(t.Context())
-			if err != nil || len(views) != 1 || views[0].State != tt.state && tt.state != StandingRolledBack || views[0].Ref != ref {
-				t.Errorf("%+v, %v", views, err)
-			}
-			if w.repo.Refs()[ref] != before {
-				t.Error("it was written over")
-			}
-		})
-	}
-}
-
-func foreignRecord(authority string, prev refstore.OID) *Record {
-	r := sample()
-	r.Authority, r.Resource, r.Members, r.Prev = authority, demo, []Resource{demo}, prev
-	r.Claim, r.Generation = claimID(public(testKey(9))), 9
-	return r
 }

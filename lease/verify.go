@@ -33,7 +33,7 @@ func (a *Authority) Verify(ctx Context, resources ...Resource) ([]VerifyResult, 
 	var results []VerifyResult
 	var errs []error
 	for _, g := range groups {
-		more, err := a.verifyGroup(ctx, g, open, len(resources) == 0)
+		more, err := a.verifyGroup(ctx, g, open)
 		if err != nil {
 			return nil, err
 		}
@@ -70,7 +70,7 @@ func (a *Authority) standingGroups(resources []Resource) ([]group, error) {
 }
 
 // verifyGroup looks at one claim.
-func (a *Authority) verifyGroup(ctx Context, g group, open []*PendingError, whole bool) ([]VerifyResult, error) {
+func (a *Authority) verifyGroup(ctx Context, g group, open []*PendingError) ([]VerifyResult, error) {
 	if g.err != nil {
 		res := VerifyResult{Resource: g.asked[0], Hold: g.hold, Err: g.err}
 		if p := pendingOn(open, res.Resource, VerbClaim); p != nil {

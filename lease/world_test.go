@@ -61,6 +61,8 @@ type actor struct {
 	wire    *wire
 	store   refstore.Store
 	notices []Notice
+	// single is for processes that are to be killed, see fate.
+	single bool
 }
 
 // actorOption changes how an actor is made.
@@ -176,6 +178,8 @@ type wire struct {
 	clock *logicalClock
 	// push stands in for the next pushes, until it is nil.
 	push func(tx *refstore.Tx, send func() (*refstore.Report, error)) (*refstore.Report, error)
+	// listed may change what the next listing shows, and is told of it afterwards.
+	listed func(map[string]refstore.OID)
 	// unknown hides what is known of the server.
 	unknown bool
 
@@ -188,6 +192,10 @@ func (w *wire) Refs(ctx context.Context, prefixes []string) (map[string]refstore
 	w.count(&w.reads)
 	refs, err := w.Transport.Refs(ctx, prefixes)
 	w.answer()
+	if f := w.listed; f != nil && err == nil {
+		w.listed = nil
+		f(refs)
+	}
 	return refs, err
 }
 
@@ -249,7 +257,7 @@ type swallow struct {
 	kept []func() (*refstore.Report, error)
 }
 
-func (s *swallow) push(tx *refstore.Tx, send func() (*refstore.Report, error)) (*refstore.Report, error) {
+func (s *swallow) push(_ *refstore.Tx, send func() (*refstore.Report, error)) (*refstore.Report, error) {
 	s.kept = append(s.kept, send)
 	return nil, errBroken()
 }

@@ -49,7 +49,7 @@ func (a *Authority) finish(i *Intent, err error) error {
 	case errors.As(err, &conflict) && conflict.Overtaken:
 		// It landed, and somebody has built upon it. A release is done with that; anything else is in the file now, so that what is left of it
 		// is found and given back.
-		if lerr := a.landed(i); lerr != nil || i.Verb == VerbRelease {
+		if lerr := a.saved(i); lerr != nil || i.Verb == VerbRelease {
 			return lerr
 		}
 		return err
@@ -81,14 +81,22 @@ func notAtomic(verb Verb, err error) error {
 	return fmt.Errorf("%s: %w: %w", verb, ErrNotAtomic, err)
 }
 
-// landed saves what the session holds now. If that fails, the intent stays, and still has it.
+// landed ends an intent whose records stand at the refs, or stood there.
 func (a *Authority) landed(i *Intent) error {
+	if err := a.saved(i); err != nil {
+		return err
+	}
+	a.seeWritten(i)
+	return nil
+}
+
+// saved ends an intent and saves what the session holds now. If that fails, the intent stays, and still has it.
+func (a *Authority) saved(i *Intent) error {
 	if err := a.local.SaveHold(i.Hold); err != nil {
 		a.forgot(a.local.Leave(i))
 		return i.pending(err)
 	}
 	a.forgot(a.local.End(i))
-	a.seeWritten(i)
 	return nil
 }
 
@@ -104,7 +112,8 @@ func (a *Authority) halfApplied(i *Intent, err error) error {
 	return fmt.Errorf("%s: %w: %w", i.Verb, ErrNotAtomic, err)
 }
 
-// seeWritten remembers the records of a transaction that landed.
+// seeWritten remembers the records of a transaction that landed, whole. Of one that others have built upon that is not certain: where a
+// server is not atomic, it may be one that landed in part.
 func (a *Authority) seeWritten(i *Intent) {
 	m := a.moment()
 	var news []Sighting

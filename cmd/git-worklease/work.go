@@ -123,7 +123,7 @@ func (w *work) kind() session.Kind {
 func (w *work) openKind(kind session.Kind) (*session.State, error) {
 	host, _ := os.Hostname()
 	return session.Open(session.Options{
-		Place: w.place, Kind: kind, Session: w.identity.Session, HostName: host,
+		Place: w.place, Kind: kind, URL: w.url, Session: w.identity.Session, HostName: host,
 		Process: session.FindClaimant(session.SystemProcesses{}, os.Getppid()),
 	})
 }

@@ -22,7 +22,7 @@ func Table() []Row {
 // callRows are about the call itself and where it was made.
 var callRows = []Row{
 	{Reason: "interrupted", Exit: Interrupted, Means: "the user ended the run", Hint: "git worklease status shows what was done",
-		errs: []error{context.Canceled}, when: interrupted, tell: func(f *Fault, _ error, _ Scene) { f.Message = "interrupted" }},
+		errs: []error{context.Canceled}, tell: tellInterrupted},
 	{Reason: "usage", Exit: Usage, Means: "the command line is wrong", errs: []error{ErrUsage}, tell: tellUsage},
 	{Reason: "nothing-found", Exit: Nothing, Means: "what was asked for does not exist", errs: []error{ErrNothing}},
 	{Reason: "bad-config", Exit: Usage, Means: "a setting has a value that can't be used", Hint: "git worklease config show --show-origin lists all settings",

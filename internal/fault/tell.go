@@ -1,7 +1,6 @@
 package fault
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -169,6 +168,11 @@ func tellScheme(f *Fault, err error, _ Scene) {
 		f.Hint = fmt.Sprintf("write the whole key, such as `%s`", Quote("task:"+e.Key))
 		return
 	}
+	if strings.HasPrefix(e.Key, e.Scheme+"://") {
+		f.Message = fmt.Sprintf("%q is a URL, and no provider is there to say what it means", e.Key)
+		f.Hint = "write the resource's own key, such as task:login"
+		return
+	}
 	f.Message = fmt.Sprintf("%q can't be claimed: keys with %s: are not supported by this version", e.Key, e.Scheme)
 }
 
@@ -211,7 +215,12 @@ func isReserved(err error, _ Scene) bool {
 	return errors.As(err, &e) && e.Reserved
 }
 
-// interrupted says whether the user ended the run before its outcome was known.
-func interrupted(err error, _ Scene) bool {
-	return errors.Is(err, context.Canceled)
+// tellInterrupted says so where the run was ended while a change may have been under way.
+func tellInterrupted(f *Fault, err error, _ Scene) {
+	f.Message = "interrupted"
+	var p *lease.PendingError
+	if errors.As(err, &p) {
+		f.Message = fmt.Sprintf("interrupted: the outcome of the %s of %s is unknown", p.Verb, resources(p.Resources))
+		f.Hint = "repeat the command: it settles what was left open"
+	}
 }

@@ -25,6 +25,8 @@ const (
 type Options struct {
 	Place Place
 	Kind  Kind
+	// URL is where the claims are; empty for Local.
+	URL string
 	// Session is the name of the session whose claims are seen.
 	Session string
 	// HostName is the machine's own name, not the one that claims show.
@@ -60,7 +62,7 @@ func Open(o Options) (*State, error) {
 		return nil, err
 	}
 	if o.Kind == Local {
-		dir = filepath.Join(dir, "local")
+		dir, o.URL = filepath.Join(dir, "local"), ""
 		if err := checkDir(dir); err != nil {
 			return nil, err
 		}

@@ -218,6 +218,32 @@ func TestAuthorityIsBound(t *testing.T) {
 	}
 }
 
+// TestMetaOfAnotherURL: what was read at one URL is not taken for read at another, while the clone stays bound to it.
+func TestMetaOfAnotherURL(t *testing.T) {
+	owner := clone(t)
+	at := func(url string) *session.State {
+		o := options(owner, "a")
+		o.URL = url
+		s, err := session.Open(o)
+		must(t, err)
+		return s
+	}
+	meta := lease.MetaSighting{Authority: authority, Tip: "t", Floor: 7, At: time.Unix(1_700_000_000, 0).UTC()}
+	must(t, at("https://h/one").SeeMeta(meta))
+	if got, err := at("https://h/one").Meta(); err != nil || got != meta {
+		t.Errorf("at the same URL: %+v, %v", got, err)
+	}
+	old := meta
+	old.At = time.Time{}
+	if got, err := at("https://h/two").Meta(); err != nil || got != old {
+		t.Errorf("at another URL: %+v, %v", got, err)
+	}
+	must(t, at("https://h/two").SeeMeta(meta))
+	if got, err := at("https://h/two").Meta(); err != nil || got != meta {
+		t.Errorf("once it was read there: %+v, %v", got, err)
+	}
+}
+
 // TestHoldsOfAnotherAuthority: claims that were made before the state was bound elsewhere.
 func TestHoldsOfAnotherAuthority(t *testing.T) {
 	s := openState(t, clone(t), "a")

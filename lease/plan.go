@@ -1,0 +1,90 @@
+package lease
+
+import "fmt"
+
+// glance is what has to be known before the first try. Nothing need be read where the authority was read within a day and each resource
+// is new to this clone or was seen released: the swap itself then shows whether that still holds.
+func (c *claimer) glance(ctx Context) (*snapshot, error) {
+	meta, err := c.known()
+	if err != nil {
+		return nil, err
+	}
+	if !meta.fresh(c.clock.Now()) {
+		return c.read(ctx, c.want)
+	}
+	before, err := c.local.Seen(c.want...)
+	if err != nil {
+		return nil, err
+	}
+	s := &snapshot{meta: meta, before: before, tips: map[Resource]*tip{}}
+	for _, r := range c.want {
+		seen, known := before[r]
+		if known && !seen.Free {
+			return c.read(ctx, c.want)
+		}
+		s.tips[r] = &tip{resource: r, oid: seen.Tip, seen: seen}
+	}
+	return s, nil
+}
+
+// step is what a claim does to one ref.
+type step struct {
+	tip         *tip
+	generation  Generation
+	predecessor *Predecessor
+	taken       *Record
+}
+
+// plan judges every resource; nothing is claimed unless all can be.
+func (c *claimer) plan(m moment) ([]step, error) {
+	steps := make([]step, 0, len(c.want))
+	for _, r := range c.want {
+		s, err := c.judgeOne(c.snap.tips[r], m)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, s)
+	}
+	return steps, nil
+}
+
+func (c *claimer) judgeOne(t *tip, m moment) (step, error) {
+	s := step{tip: t, generation: max(c.snap.meta.Floor, t.seen.Generation) + 1}
+	switch {
+	case t.err != nil:
+		return step{}, t.err
+	case t.gone:
+		return step{}, c.judgeGone(t)
+	case t.rec == nil:
+		return s, nil
+	}
+	v := judge(t.rec, t.seen, c.stance(m))
+	if !v.takeable {
+		return step{}, v.held(t.rec, m)
+	}
+	switch {
+	case !t.rec.Released():
+		s.predecessor, s.taken = t.rec.predecessor(string(v.liveness)), t.rec
+	case t.rec.handsOn():
+		s.predecessor, s.taken = t.rec.predecessor("released"), t.rec
+	}
+	return s, nil
+}
+
+// judgeGone is about a ref that was deleted. Where the last that this clone saw there was a claim of this session, nobody else's is known
+// to have vanished with it.
+func (c *claimer) judgeGone(t *tip) error {
+	holds, err := c.local.Holds()
+	if err != nil {
+		return err
+	}
+	for _, h := range holds {
+		for _, m := range h.Members {
+			if m.Resource == t.resource && m.Generation == t.seen.Generation {
+				t.gone = false
+				return errAgain
+			}
+		}
+	}
+	return fmt.Errorf("%s: %w: generation %d was seen, and its ref is gone", t.resource, ErrRolledBack, t.seen.Generation)
+}

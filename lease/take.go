@@ -1,0 +1,153 @@
+package lease
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/git-worklease/git-worklease/refstore"
+)
+
+// take builds the records and swaps them in.
+func (c *claimer) take(ctx Context, m moment, steps []step) (*ClaimResult, error) {
+	creation, err := c.creation(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	key, err := c.newKey()
+	if err != nil {
+		return nil, err
+	}
+	hold, records := c.draft(m, key, steps)
+	i, err := c.intend(VerbClaim, hold, records, creation...)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.write(ctx, i); err != nil {
+		return nil, c.refused(ctx, i, err)
+	}
+	result := &ClaimResult{Outcome: Claimed, Hold: i.Hold, Records: records, Since: hold.ClaimedAt}
+	for _, s := range steps {
+		if s.taken != nil {
+			result.Predecessors = append(result.Predecessors, s.taken)
+		}
+	}
+	return c.correct(ctx, m, i, result)
+}
+
+// creation is the change that creates the authority, where that can be a part of the claim's swap. Where it can't, it is made first.
+func (c *claimer) creation(ctx Context, m moment) ([]refstore.Change, error) {
+	if c.snap.meta.Authority != "" {
+		return nil, nil
+	}
+	if server := c.store.Server(); server.Known.IsZero() || !server.Atomic {
+		c.snap = nil
+		if err := c.createMeta(ctx); err != nil {
+			return nil, err
+		}
+		return nil, errAgain
+	}
+	meta, change, err := c.newMeta(m)
+	if err != nil {
+		return nil, err
+	}
+	c.snap.meta = meta
+	return []refstore.Change{change}, nil
+}
+
+func (a *Authority) newKey() (ed25519.PrivateKey, error) {
+	a.random.Lock()
+	defer a.random.Unlock()
+	return newKey(a.o.Rand)
+}
+
+// draft is the hold and the records of a new claim.
+func (c *claimer) draft(m moment, key ed25519.PrivateKey, steps []step) (Hold, []*Record) {
+	ttl := c.req.TTL
+	if ttl == 0 {
+		ttl = c.o.Terms.TTL
+	}
+	stamp, grace := m.stamp(), c.grace(m.dated || c.snap.meta.Dated)
+	ttl, grace = ttl.Truncate(time.Second), (grace + time.Second - 1).Truncate(time.Second)
+	hold := Hold{
+		Authority: c.snap.meta.Authority, Claim: claimID(public(key)), Key: key, Holder: c.o.Holder, Revision: 1,
+		ClaimedAt: stamp, RenewedAt: stamp, TTL: ttl, Grace: grace, Deadline: m.at.after(ttl),
+	}
+	records := make([]*Record, len(steps))
+	for i, s := range steps {
+		hold.Members = append(hold.Members, Member{Resource: s.tip.resource, Generation: s.generation})
+		records[i] = &Record{
+			Authority: hold.Authority, Resource: s.tip.resource, Claim: hold.Claim, Members: c.want, Holder: hold.Holder, Purpose: c.req.Purpose,
+			Generation: s.generation, Revision: 1, TTLSeconds: int64(ttl / time.Second), GraceSeconds: int64(grace / time.Second),
+			Takeover: c.o.Terms.Takeover, Expiry: c.o.Terms.Expiry, ClaimedAt: stamp, RenewedAt: stamp, State: StateActive,
+			Predecessor: s.predecessor, Meta: c.req.Meta, Prev: s.tip.oid,
+		}
+	}
+	return hold, records
+}
+
+// after is d later; an instant that can't be compared stays one.
+func (i Instant) after(d time.Duration) Instant {
+	if i.Boot == "" {
+		return i
+	}
+	return Instant{Boot: i.Boot, Since: i.Since + d}
+}
+
+// refused turns a write that did not take the claim into what to do next.
+func (c *claimer) refused(ctx Context, i *Intent, err error) error {
+	var conflict *refstore.ConflictError
+	switch {
+	case errors.Is(err, ErrPending):
+	case errors.As(err, &conflict) && len(i.Tx.Updates) == len(c.want) && !conflict.Overtaken:
+		c.snap = c.after(c.snap, c.want, conflict.Refs)
+	case errors.Is(err, refstore.ErrHalfApplied):
+		if werr := c.withdraw(ctx, i.Hold); werr != nil {
+			return fmt.Errorf("%w; giving it back: %w", err, werr)
+		}
+	default:
+		c.snap = nil
+	}
+	return err
+}
+
+// tipsOf is where an intent leaves the refs, for a verb that goes on from there without reading.
+func (a *Authority) tipsOf(i *Intent) []refstore.Ref {
+	listed := make([]refstore.Ref, len(i.Tx.Updates))
+	for n, u := range i.Tx.Updates {
+		listed[n] = refstore.Ref{Name: u.Ref, Commit: refstore.Commit{OID: u.New, Parent: u.Old, When: u.When, Message: u.Message}}
+	}
+	return listed
+}
+
+// correct makes sure that a claim stamped before the server's clock was known is not reported held on a wrong stamp or too short a grace.
+func (c *claimer) correct(ctx Context, stamped moment, i *Intent, result *ClaimResult) (*ClaimResult, error) {
+	change := c.correction(stamped)
+	if change == nil {
+		return result, nil
+	}
+	s := c.snapshot(c.snap.meta, nil, c.want, c.tipsOf(i))
+	res, err := c.renewFrom(ctx, i.Hold, s, change)
+	if errors.Is(err, ErrLost) {
+		c.snap = nil
+		return nil, c.unlessEnded(i.Hold, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	result.Hold, result.Records = res.Hold, res.Records
+	return result, nil
+}
+
+// correction is how a record stamped at the given moment has to be changed now that a reply has come; nil: not at all.
+func (c *claimer) correction(stamped moment) func(*Record) {
+	now := c.moment()
+	switch {
+	case now.dated && (now.skew-stamped.skew).Abs() > stampTolerance:
+		return func(*Record) {}
+	case c.snap.meta.Dated && !now.dated && c.o.Terms.Grace == nil && !c.o.LocalMode:
+		return func(r *Record) { r.GraceSeconds = int64(UndatedGrace / time.Second) }
+	}
+	return nil
+}
