@@ -23,6 +23,8 @@ type app struct {
 	operation string
 	// writes says that the command changes claims.
 	writes bool
+	// early says that it will most likely write without reading first.
+	early bool
 	// releases says that the command ends claims.
 	releases bool
 	// opened is what the command works with, once it is there.

@@ -49,7 +49,8 @@ its time to live and a grace period is taken over.`,
 }
 
 func (a *app) runClaim(ctx context.Context, o claimOptions) (*outcome, error) {
-	a.writes = true
+	a.writes, a.early = true, true
+	lease.Warm()
 	resources, err := parseKeys(o.keys)
 	if err != nil {
 		return nil, err

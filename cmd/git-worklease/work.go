@@ -21,7 +21,7 @@ type work struct {
 	app *app
 	// ctx ends at the command's deadline.
 	ctx    context.Context
-	cancel context.CancelFunc
+	cancel func()
 
 	git      *gitexec.Git
 	repo     *gitenv.Repo
@@ -134,7 +134,8 @@ func (a *app) open(ctx context.Context) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.ctx, w.cancel = context.WithTimeout(ctx, w.settings.Timeout.V)
+	limit, cancel := newDeadline(ctx, w.settings.Timeout.V)
+	w.ctx, w.cancel, w.git.Asking = limit, cancel, limit.hold
 	if w.url == "" {
 		a.notice("local mode, this clone only")
 	} else if err := w.besideLocal(); err != nil {
@@ -178,6 +179,9 @@ func (w *work) openStore() error {
 		known = refstore.Server{Format: known.Format} // which never changes
 	}
 	w.known, o.Known = known, known
+	if w.app.early && !known.Known.IsZero() {
+		o.Early = w.settings.Prefix.V
+	}
 	w.store = remote.Open(o)
 	return nil
 }

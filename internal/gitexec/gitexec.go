@@ -22,6 +22,17 @@ type Git struct {
 	Env []string
 	// Interactive lets git and its helpers ask the user on the terminal.
 	Interactive bool
+	// Asking, where it is set, is told that the user may be asked something now, and by the function that it returns that this is over: the time in
+	// between is the user's.
+	Asking func() (answered func())
+}
+
+// Ask says that what follows may ask the user, until answered is called.
+func (g *Git) Ask() (answered func()) {
+	if !g.Interactive || g.Asking == nil {
+		return func() {}
+	}
+	return g.Asking()
 }
 
 // Error is a git command that failed.

@@ -41,6 +41,7 @@ type server struct {
 	throughGit bool
 	known      refstore.Server
 	racers     int
+	early      string
 }
 
 func httpServer(t *testing.T) server {
@@ -60,7 +61,7 @@ func sshServer(t *testing.T) server {
 	t.Helper()
 	s := gitserver.TestSSH(t, gitserver.SSHOptions{})
 	repo := gitserver.TestRepo(t, s.Repos, "app")
-	return server{repo: repo, url: s.URL("app"), env: s.Env(), racers: 4}
+	return server{repo: repo, url: s.URL("app"), env: s.Env(), racers: 4, early: "refs/worklease/"}
 }
 
 func sha256Server(t *testing.T) server {
@@ -103,7 +104,7 @@ func (s server) open(t *testing.T) refstore.Store {
 		t.Fatal(err)
 	}
 	o := remote.Options{
-		URL: s.url, Git: git, Config: config, Dir: filepath.Join(user.Home, "state"), Now: time.Now, ThroughGit: s.throughGit, Known: s.known,
+		URL: s.url, Git: git, Config: config, Dir: filepath.Join(user.Home, "state"), Now: time.Now, ThroughGit: s.throughGit, Known: s.known, Early: s.early,
 		SSHPersist: time.Minute, RuntimeDir: filepath.Join(user.Home, "run"),
 	}
 	for _, dir := range []string{o.Dir, o.RuntimeDir} {

@@ -31,6 +31,9 @@ type Options struct {
 	Now func() time.Time
 	// ThroughGit makes the system's git carry everything.
 	ThroughGit bool
+	// Early is the prefix of refs that will most likely be written at once: what takes time and can be done before that is begun when the store is opened.
+	// Empty: nothing is.
+	Early string
 	// UploadPack and ReceivePack are the programs at an ssh server; empty: git's own names.
 	UploadPack, ReceivePack string
 	// SSHPersist is how long a shared ssh connection stays open; 0: none is shared.
@@ -41,7 +44,7 @@ type Options struct {
 	Store refstore.Options
 }
 
-// Open makes the store of a URL. Nothing is read or sent.
+// Open makes the store of a URL. Nothing is sent, and nothing read unless Early is set.
 func Open(o Options) refstore.Store {
 	o.Store.Cache = refstore.OpenCache(filepath.Join(o.Dir, "records"))
 	return refstore.New(o.transport(), o.Store)
@@ -74,7 +77,7 @@ func (o *Options) inProcess() refstore.Transport {
 	case kindSSH:
 		return sshgit.New(sshgit.Options{
 			URL: o.URL, Git: o.Git, Config: o.Config, UploadPack: o.UploadPack, ReceivePack: o.ReceivePack,
-			Persist: o.SSHPersist, RuntimeDir: o.RuntimeDir, Known: o.Known, Now: o.Now,
+			Early: o.Early, Persist: o.SSHPersist, RuntimeDir: o.RuntimeDir, Known: o.Known, Now: o.Now,
 		})
 	case kindPath:
 		return pathgit.New(pathgit.Options{URL: o.URL, Git: o.Git, Known: o.Known, Now: o.Now})

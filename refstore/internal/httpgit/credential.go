@@ -102,7 +102,9 @@ func (t *transport) fill(ctx context.Context, base string, schemes []string) (cr
 	for _, s := range schemes {
 		fmt.Fprintf(&ask, "wwwauth[]=%s\n", s)
 	}
+	answered := t.o.Git.Ask()
 	out, err := t.o.Git.Pipe(ctx, ask.Bytes(), "credential", "fill")
+	answered()
 	if err != nil {
 		return credential{}, err
 	}

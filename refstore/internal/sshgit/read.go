@@ -17,6 +17,7 @@ func (t *transport) Refs(ctx context.Context, prefixes []string) (map[string]ref
 	if s := t.takeIdle(); s != nil {
 		s.hangUp()
 	}
+	t.early.giveUp()
 	s, err := t.openReader(ctx, prefixes)
 	if err != nil {
 		return nil, err
@@ -75,6 +76,7 @@ func (t *transport) Commits(ctx context.Context, wants []refstore.OID, depth int
 		}
 		// It may have gone away meanwhile.
 	}
+	t.early.giveUp()
 	s, err := t.openReader(ctx, []string{"refs/"})
 	if err != nil {
 		return nil, err

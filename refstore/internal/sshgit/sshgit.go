@@ -30,13 +30,16 @@ type Options struct {
 	Persist time.Duration
 	// RuntimeDir is XDG_RUNTIME_DIR, where the shared connection's socket and locks are kept in a folder of ours; empty: below /tmp.
 	RuntimeDir string
+	// Early is the prefix of refs that are about to be pushed: the connection for that is opened at once, in the background. Empty: it is opened when
+	// there is something to push.
+	Early string
 	// Known is what was learned of the server earlier.
 	Known refstore.Server
 	// Now is the wall clock, which stamps what is learned.
 	Now func() time.Time
 }
 
-// New makes the transport. It starts nothing. A URL that can't be used is reported by every call.
+// New makes the transport. It starts nothing unless Early is set. A URL that can't be used is reported by every call.
 func New(o Options) refstore.Transport {
 	if o.Git == nil {
 		o.Git = &gitexec.Git{}
@@ -52,6 +55,9 @@ func New(o Options) refstore.Transport {
 	}
 	t := &transport{o: o, server: o.Known, program: chooseProgram(o.Git, o.Config)}
 	t.address, t.bad = parseAddress(o.URL)
+	if o.Early != "" && t.bad == nil {
+		t.startEarly(o.Early)
+	}
 	return t
 }
 
@@ -71,6 +77,8 @@ type transport struct {
 	// idle is a session of upload-pack that has listed refs and can send their commits. It can't list again: its program would
 	// answer from memory.
 	idle *session
+
+	early *early
 }
 
 // prepare finds out, once, how to call ssh.
@@ -110,6 +118,7 @@ func (t *transport) Skew() (time.Duration, bool) { return 0, false }
 // Close ends the idle session. The shared connection stays for others. They would be refused if the server still counted sessions of a process
 // that has gone, so those are given a moment to end.
 func (t *transport) Close() error {
+	t.early.giveUp()
 	if s := t.takeIdle(); s != nil {
 		s.hangUp()
 	}
@@ -149,6 +158,9 @@ func (t *transport) open(ctx context.Context, service string, v2 bool, prefixes 
 		return nil, t.notStarted(ctx, err)
 	}
 	defer s.within(ctx)()
+	if s.role != follower { // ssh may ask for a password
+		defer t.o.Git.Ask()()
+	}
 	s.advert, err = gitwire.ReadAdvert(s.answer, prefixes)
 	s.opened()
 	if err != nil {
@@ -168,7 +180,7 @@ func (t *transport) Push(ctx context.Context, tx *refstore.Tx) (*refstore.Report
 	if err := gitwire.OnlySHA1(t.address.name, tx.Format); err != nil {
 		return nil, err
 	}
-	s, err := t.open(ctx, t.o.ReceivePack, false, gitwire.Prefixes(tx))
+	s, err := t.receiver(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
@@ -184,6 +196,17 @@ func (t *transport) Push(ctx context.Context, tx *refstore.Tx) (*refstore.Report
 		return &refstore.Report{Stale: true, Advertised: s.advert.Refs}, nil
 	}
 	return t.send(ctx, s, tx)
+}
+
+// receiver is a session that has advertised the refs. One that was opened early may be behind the times: only a fresh one can contradict tx.
+func (t *transport) receiver(ctx context.Context, tx *refstore.Tx) (*session, error) {
+	if s := t.early.take(ctx); s != nil {
+		if !s.advert.Contradicts(tx) {
+			return s, nil
+		}
+		s.hangUp()
+	}
+	return t.open(ctx, t.o.ReceivePack, false, gitwire.Prefixes(tx))
 }
 
 func (t *transport) send(ctx context.Context, s *session, tx *refstore.Tx) (*refstore.Report, error) {
