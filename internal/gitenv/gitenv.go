@@ -1,5 +1,5 @@
 // Package gitenv finds out which repository a command runs in, and which remote its claims live at. It asks the system's
-// git, in two processes that run at the same time, and a third only where the answer rests on rules that are git's own
+// git, in one process in the most usual repository, in two that run at the same time elsewhere, and in one more only where the answer rests on rules that are git's own
 // (insteadOf). It changes nothing and reaches no network.
 package gitenv
 
@@ -62,6 +62,16 @@ type Repo struct {
 // it returns [ErrNotRepository] and, beside it, a Repo that has the global configuration alone. What git refuses is a
 // [*RepositoryError], a git that can't be run a [*gitexec.Error].
 func Discover(ctx context.Context, g *gitexec.Git) (*Repo, error) {
+	if top := findPlain(g); top != "" {
+		if repo, ok := plain(ctx, g, top); ok {
+			return repo, nil
+		}
+	}
+	return discover(ctx, g)
+}
+
+// discover asks git for everything.
+func discover(ctx context.Context, g *gitexec.Git) (*Repo, error) {
 	type configResult struct {
 		config *gitexec.Config
 		err    error
