@@ -112,7 +112,9 @@ func (a *Authority) observe(s *snapshot, watched []Resource) error {
 			return err
 		}
 		for _, r := range watched {
-			s.tips[r].seen = seen[r].Merge(s.tips[r].seen)
+			if t := s.tips[r]; seen[r].Tip == t.oid { // of another record it says nothing
+				t.seen = seen[r].Merge(t.seen)
+			}
 			s.before[r] = seen[r]
 		}
 	}

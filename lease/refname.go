@@ -99,8 +99,12 @@ func (n refs) of(rs []Resource) []string {
 	return names
 }
 
-// resource is what a ref's name says; "" where it is too long to say it.
+// resource is what a ref's name says; "" where it is too long to say it, and where it is not the name of
+// anything that could be a resource.
 func (n refs) resource(ref refstore.Ref) Resource {
-	key, _ := DecodeName(strings.TrimPrefix(ref.Name, n.claims()))
+	key, ok := DecodeName(strings.TrimPrefix(ref.Name, n.claims()))
+	if !ok || checkText(key, MaxResource) != nil {
+		return ""
+	}
 	return Resource(key)
 }

@@ -31,6 +31,12 @@ func (a *Authority) settle(ctx Context, resend bool, resources []Resource) ([]*P
 	if err != nil {
 		return nil, err
 	}
+	if err := a.confirm(ctx, left); err != nil {
+		for _, i := range left {
+			a.forgot(a.local.Leave(i))
+		}
+		return nil, err
+	}
 	var open []*PendingError
 	var errs []error
 	for _, i := range left {
@@ -47,6 +53,24 @@ func (a *Authority) settle(ctx Context, resend bool, resources []Resource) ([]*P
 		open = append(open, &PendingError{Resources: resources, Busy: true})
 	}
 	return open, errors.Join(errs...)
+}
+
+// confirm makes sure, before anything is concluded from the refs, that they are those of the authority that the intents were for: the clone
+// may have got another remote since. Where that can't be asked, settling can't either, and says so itself.
+func (a *Authority) confirm(ctx Context, left []*Intent) error {
+	if len(left) == 0 {
+		return nil
+	}
+	was, err := a.known()
+	if err != nil {
+		return err
+	}
+	listed, err := a.store.List(ctx, a.refs.meta())
+	if err != nil {
+		return nil //nolint:nilerr // see above
+	}
+	_, err = a.judgeMeta(was, listed)
+	return err
 }
 
 // settleOne ends one intent that is locked for us, or leaves it and says so. However it returns, the intent is unlocked.

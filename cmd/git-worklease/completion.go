@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,6 +29,13 @@ _git_worklease() {
     __start_git-worklease
 }
 `
+
+// zshProgram is where the script for zsh calls the program by its first word. zsh's own completion of git calls the script with the first word
+// after git, so zshBridge makes that the program's name.
+const (
+	zshProgram = `requestComp="${words[1]} __complete `
+	zshBridge  = `requestComp="${words[1]/#%worklease/git-worklease} __complete `
+)
 
 func newCompletion(a *app) *cobra.Command {
 	return &cobra.Command{
@@ -67,7 +75,9 @@ func completion(root *cobra.Command, shell string) (string, error) {
 			b.WriteString(bashBridge)
 		}
 	case "zsh":
-		err = root.GenZshCompletion(&b)
+		if err = root.GenZshCompletion(&b); err == nil {
+			return strings.Replace(b.String(), zshProgram, zshBridge, 1), nil
+		}
 	case "fish":
 		err = root.GenFishCompletion(&b, true)
 	}

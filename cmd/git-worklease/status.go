@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/git-worklease/git-worklease/internal/fault"
+	"github.com/git-worklease/git-worklease/internal/term"
 	"github.com/git-worklease/git-worklease/lease"
 	"github.com/git-worklease/git-worklease/refstore"
 )
@@ -83,10 +84,11 @@ func (a *app) lastKnown(w *work, resources []lease.Resource, err error) (*outcom
 		failure: err,
 		text: func(p *printer) {
 			for _, k := range known {
+				name := term.Clean(string(k.Resource))
 				if k.LeftSecs > 0 {
-					p.printf("unknown %s · generation %d · by this clock yours until %s\n", k.Resource, k.Generation, p.at(k.ExpiresAt))
+					p.printf("unknown %s · generation %d · by this clock yours until %s\n", name, k.Generation, p.at(k.ExpiresAt))
 				} else {
-					p.printf("unknown %s · generation %d · by this clock expired %s\n", k.Resource, k.Generation, p.ago(k.ExpiresAt))
+					p.printf("unknown %s · generation %d · by this clock expired %s\n", name, k.Generation, p.ago(k.ExpiresAt))
 				}
 			}
 		},

@@ -109,7 +109,7 @@ func printPorcelain(p *printer, views []lease.View, nul bool) {
 		}
 		name := string(v.Resource)
 		if name == "" {
-			name = v.Ref
+			name = term.Clean(v.Ref)
 		}
 		p.printf("%s%s", strings.Join([]string{string(v.State), orDash(string(v.Liveness)), mine, generation, until, agent, session, name}, "\t"), end)
 	}

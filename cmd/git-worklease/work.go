@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/git-worklease/git-worklease/internal/config"
 	"github.com/git-worklease/git-worklease/internal/gitenv"
@@ -76,21 +78,35 @@ func (a *app) openState(ctx context.Context) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.remote, err = w.repo.Choose(w.settings.Remote.V); err != nil {
+	if err := w.chooseRemote(ctx); err != nil {
 		return nil, err
-	}
-	if !w.remote.Local() {
-		if w.url, err = w.repo.PushURL(ctx, w.remote); err != nil {
-			return nil, err
-		}
-	} else if w.repo.GitDir == "" {
-		return nil, gitenv.ErrNotRepository
 	}
 	if err := w.identify(); err != nil {
 		return nil, err
 	}
 	w.state, err = w.openKind(w.kind())
 	return w, err
+}
+
+// chooseRemote finds where the claims are. A clone without a remote decides by itself, unless an authority is named that it should ask.
+func (w *work) chooseRemote(ctx context.Context) (err error) {
+	choose := w.repo.Choose
+	if w.settings.Remote.Origin.Source == config.SourcePolicy {
+		choose = w.repo.ChooseUntrusted
+	}
+	w.remote, err = choose(w.settings.Remote.V)
+	switch authority := w.settings.Authority.V; {
+	case err != nil:
+		return err
+	case !w.remote.Local():
+		w.url, err = w.repo.PushURL(ctx, w.remote)
+		return err
+	case w.repo.GitDir == "":
+		return gitenv.ErrNotRepository
+	case authority != "":
+		return fmt.Errorf("no remote is configured, and authority %s is wanted: %w", authority, lease.ErrNoAuthority)
+	}
+	return nil
 }
 
 // identify decides whom the command speaks for, and where its state is.
@@ -123,7 +139,7 @@ func (w *work) kind() session.Kind {
 func (w *work) openKind(kind session.Kind) (*session.State, error) {
 	host, _ := os.Hostname()
 	return session.Open(session.Options{
-		Place: w.place, Kind: kind, URL: w.url, Session: w.identity.Session, HostName: host,
+		Place: w.place, Kind: kind, Where: w.url + " " + w.settings.Prefix.V, Session: w.identity.Session, HostName: host,
 		Process: session.FindClaimant(session.SystemProcesses{}, os.Getppid()),
 	})
 }
@@ -242,9 +258,18 @@ func (w *work) close() {
 	}
 	_ = w.store.Close() // all that was wanted of it is done
 	learned := w.store.Server()
-	if w.url != "" && learned != w.known && !learned.Known.IsZero() {
+	if w.url != "" && news(learned, w.known) {
 		if err := w.state.SaveServer(w.url, learned); err != nil {
 			w.app.notice("what the server can do could not be remembered: %s", term.Clean(err.Error()))
 		}
 	}
+}
+
+// news says whether what was learned of a server is worth writing down: more than that it is still the same.
+func news(learned, known refstore.Server) bool {
+	if age := learned.Known.Sub(known.Known); learned.Known.IsZero() || age >= time.Hour || age < 0 {
+		return !learned.Known.IsZero()
+	}
+	learned.Known = known.Known
+	return learned != known
 }

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"context"
+	"os/exec"
 
 	"github.com/git-worklease/git-worklease/internal/config"
 	"github.com/git-worklease/git-worklease/internal/gitenv"
@@ -115,6 +116,7 @@ var remoteRows = []Row{
 	{Reason: "not-git", Exit: Unknown, Means: "the answer is not that of a git server", Hint: "check the URL; a proxy or a sign-in page may have answered",
 		errs: []error{refstore.ErrUnavailable}, when: trouble(refstore.TroubleGarbage), tell: tellUnavailable},
 	{Reason: "local-failure", Exit: Unknown, Means: "a program or a file of this machine failed", errs: []error{refstore.ErrUnavailable}, when: trouble(refstore.TroubleLocal), tell: tellUnavailable},
+	{Reason: "program-missing", Exit: Unknown, Means: "a program that is needed, such as git, is not on PATH", Hint: "install it, or set PATH", errs: []error{exec.ErrNotFound}},
 	{Reason: "unreachable", Exit: Unknown, Means: "the remote can't be reached", Hint: "check the connection with git ls-remote; nothing was changed",
 		errs: []error{refstore.ErrUnavailable}, tell: tellUnavailable},
 }

@@ -112,7 +112,7 @@ func tellPending(f *Fault, err error, _ Scene) {
 	if !errors.As(err, &e) {
 		return
 	}
-	f.Message = fmt.Sprintf("the outcome of an earlier %s of %s is unknown", e.Verb, resources(e.Resources))
+	f.Message = fmt.Sprintf("the outcome of the %s of %s is unknown", e.Verb, resources(e.Resources))
 	if e.Busy {
 		f.Message = fmt.Sprintf("another process of this clone is in the middle of a %s of %s", e.Verb, resources(e.Resources))
 	}

@@ -128,7 +128,7 @@ func (r *Repo) PushURL(ctx context.Context, remote Remote) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
-	case len(urls) == 0:
+	case len(urls) == 0, urls[0] == "" && len(urls) == 1: // an empty path would mean this very clone
 		return "", &NoSuchRemoteError{Name: remote.Name, Remotes: r.Remotes()}
 	case len(urls) > 1:
 		return "", &SeveralPushURLsError{Remote: remote.Name, Count: len(urls)}

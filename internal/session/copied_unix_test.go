@@ -84,6 +84,9 @@ func TestCorruptFiles(t *testing.T) {
 			"empty": "", "garbage": "\x00\x01", "half": `{"v":1,"session":"a","ho`, "no version": "{}", "other type": `{"v":1,"session":7,"intent":7,"meta":7}`,
 			"newer": `{"v":2,"holds":"?"}`,
 		} {
+			if what == "empty" && strings.HasPrefix(name, "pending/") {
+				continue // see TestBlankIntent
+			}
 			t.Run(name+" "+what, func(t *testing.T) {
 				s := openState(t, clone(t), "a")
 				i := intent("a", "task:1")

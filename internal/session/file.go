@@ -99,8 +99,6 @@ const (
 	fleeting durability = iota
 	// whole: either what was there before, or the new content.
 	whole
-	// lasting: the new content.
-	lasting
 )
 
 // writeFile replaces a file by rename. Writers of one path exclude each other by a lock, so that the name of the temporary file
@@ -118,10 +116,17 @@ func writeFile(path string, data []byte, d durability) error {
 		_ = os.Remove(tmp)
 		return writeError(path, err)
 	}
-	if d == lasting {
-		return writeError(path, syncDir(filepath.Dir(path)))
-	}
 	return nil
+}
+
+// syncFile makes a file and its place in its folder outlive a loss of power.
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|noFollow, 0) //nolint:gosec // our own folder
+	if err != nil {
+		return err
+	}
+	err = f.Sync()
+	return errors.Join(err, f.Close(), syncDir(filepath.Dir(path)))
 }
 
 func writeNew(path string, data []byte, d durability) error {

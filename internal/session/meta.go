@@ -10,18 +10,18 @@ import (
 type metaFile struct {
 	V    int                `json:"v"`
 	Meta lease.MetaSighting `json:"meta"`
-	// At is the URL where it was read, hashed, because that may have a password.
+	// At is where it was read, hashed, because a URL may have a password.
 	At string `json:"at,omitempty"`
 }
 
-// Meta is what was last read of the authority's meta ref; zero if never. Where that was at another URL, it is without the time of reading, so
-// that it counts as old: what is behind this URL has yet to be seen.
+// Meta is what was last read of the authority's meta ref; zero if never. Where that was elsewhere, it is without the time of reading, so that it
+// counts as old: what is here has yet to be seen.
 func (s *State) Meta() (lease.MetaSighting, error) {
 	var f metaFile
 	if err := readJSON(s.path("meta.json"), open, &f); err != nil && !absent(err) {
 		return lease.MetaSighting{}, err
 	}
-	if f.At != hashName(s.o.URL) {
+	if f.At != hashName(s.o.Where) {
 		f.Meta.At = time.Time{}
 	}
 	return f.Meta, nil
@@ -43,6 +43,6 @@ func (s *State) SeeMeta(m lease.MetaSighting) error {
 		case was == m:
 			return nil
 		}
-		return writeJSON(s.path("meta.json"), &metaFile{V: version, Meta: m, At: hashName(s.o.URL)}, whole)
+		return writeJSON(s.path("meta.json"), &metaFile{V: version, Meta: m, At: hashName(s.o.Where)}, whole)
 	})
 }

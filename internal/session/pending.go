@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"errors"
 	"fmt"
@@ -81,11 +82,23 @@ func (s *State) save(i *lease.Intent, home Home) error {
 		return writeError(s.intentLock(i.ID), err)
 	}
 	f := intentFile{V: version, Home: home, Made: s.maker(i.Hold.Claim), Intent: *i}
-	if err := writeJSON(s.intentPath(i.ID), &f, lasting); err != nil {
+	path := s.intentPath(i.ID)
+	if err := writeJSON(path, &f, fleeting); err != nil {
 		return errors.Join(err, os.Remove(s.intentLock(i.ID)), unlock())
 	}
 	s.hold(i.ID, unlock)
+	s.harden(i.ID, path)
 	return nil
+}
+
+// harden makes a saved intent outlive a loss of power, while its request is under way: that takes as long as many a request. Who leaves the intent
+// waits for it; who ends it needn't.
+func (s *State) harden(id, path string) {
+	done := make(chan error, 1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hardening[id] = done
+	go func() { done <- syncFile(path) }()
 }
 
 func (s *State) hold(id string, unlock func() error) {
@@ -115,6 +128,9 @@ func (s *State) End(i *lease.Intent) error {
 	if err := os.Remove(s.intentPath(i.ID)); err != nil && !absent(err) {
 		return errors.Join(writeError(s.intentPath(i.ID), err), unlock())
 	}
+	s.mu.Lock()
+	delete(s.hardening, i.ID)
+	s.mu.Unlock()
 	// The lock is of no use any more. Should it stay, the next who looks sweeps it away.
 	_ = os.Remove(s.intentLock(i.ID))
 	return unlock()
@@ -126,7 +142,19 @@ func (s *State) Leave(i *lease.Intent) error {
 	if err != nil {
 		return err
 	}
-	return unlock()
+	return errors.Join(s.hardened(i.ID), unlock())
+}
+
+// hardened waits until an intent that this process has saved outlives a loss of power.
+func (s *State) hardened(id string) error {
+	s.mu.Lock()
+	done, ours := s.hardening[id]
+	delete(s.hardening, id)
+	s.mu.Unlock()
+	if !ours {
+		return nil
+	}
+	return writeError(s.intentPath(id), <-done)
 }
 
 // Pending are the intents that touch any of resources and were left behind, oldest first, each locked for the caller.
@@ -207,6 +235,10 @@ func (s *State) intents(resources []lease.Resource) ([]*intentFile, error) {
 		f, err := s.readIntent(id)
 		switch {
 		case absent(err): // ended while we looked
+		case errors.Is(err, errBlank): // its key went with the power, and with that whatever it claimed
+			if err := os.Remove(s.intentPath(id)); err != nil {
+				return nil, writeError(s.intentPath(id), err)
+			}
 		case err != nil:
 			return nil, err
 		case touches(f.Intent.Resources, resources):
@@ -226,10 +258,20 @@ func touches(some, wanted []lease.Resource) bool {
 	return len(wanted) == 0 || slices.ContainsFunc(some, func(r lease.Resource) bool { return slices.Contains(wanted, r) })
 }
 
+// errBlank is an intent of which a loss of power has left the name alone: its request was under way at most.
+var errBlank = errors.New("blank")
+
 func (s *State) readIntent(id string) (*intentFile, error) {
 	path := s.intentPath(id)
+	data, err := readFile(path, secret)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(bytes.Trim(data, "\x00")) == 0:
+		return nil, errBlank
+	}
 	var f intentFile
-	if err := readJSON(path, secret, &f); err != nil {
+	if err := decodeJSON(path, data, &f); err != nil {
 		return nil, err
 	}
 	if err := f.check(path, id); err != nil {

@@ -116,3 +116,19 @@ func TestSweep(t *testing.T) {
 		t.Errorf("left on disk: %v, %v", entries, err)
 	}
 }
+
+// TestBlankIntent: of an intent whose request was under way, a loss of power may leave the name alone. Nothing can be settled by that, and
+// nothing may be blocked by it.
+func TestBlankIntent(t *testing.T) {
+	for _, content := range []string{"", "\x00\x00\x00\x00"} {
+		s := openState(t, clone(t), "a")
+		i := intent("a", "task:1")
+		must(t, s.Begin(i))
+		must(t, s.Leave(i))
+		must(t, os.WriteFile(s.Dir()+"/pending/"+i.ID+".json", []byte(content), 0o600))
+		if left, busy, err := s.Pending(); err != nil || len(left) != 0 || busy != 0 {
+			t.Fatalf("got %v, %d, %v", left, busy, err)
+		}
+		must(t, s.Begin(intent("a", "task:1")))
+	}
+}

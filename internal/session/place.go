@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 
@@ -85,4 +86,13 @@ func homeOf(host, owner string) (Home, error) {
 		return Home{}, &StateError{owner, err}
 	}
 	return Home{Host: host, Path: owner, Inode: n}, nil
+}
+
+// moved says whether a folder has another path than it had and is the same nevertheless: nothing is left where it was.
+func moved(was, now Home) bool {
+	if was.Host != now.Host || was.Inode != now.Inode {
+		return false
+	}
+	_, err := os.Lstat(was.Path)
+	return absent(err)
 }

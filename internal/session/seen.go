@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 
@@ -98,9 +99,16 @@ func (s *State) appendLog(l *seenLog, lines []byte) error {
 	return writeError(path, f.Close())
 }
 
+// maxSeen bounds a compacted log, so that it can be read again however much is added before it is compacted the next time. What remotes show
+// may be made up, and must not stop the clone from working.
+const maxSeen = maxFile/2 - crowding
+
 // compact writes the log anew, with one line for each resource. It must not come back empty after a loss of power.
 func (s *State) compact(l *seenLog, lines []byte) error {
 	body := lastLines(slices.Concat(l.body, lines))
+	if len(body) > maxSeen {
+		return &StateError{s.path("seen"), fmt.Errorf("%d bytes of sightings, of at most %d", len(body), maxSeen)}
+	}
 	return writeFile(s.path("seen"), slices.Concat(logHeader(len(body)), body), whole)
 }
 

@@ -156,3 +156,18 @@ func TestSeenRefusesWhatWouldBreakTheLog(t *testing.T) {
 		}
 	}
 }
+
+// TestSeenIsBounded: a listing full of strange records must not make the log larger than what is read again.
+func TestSeenIsBounded(t *testing.T) {
+	s := openState(t, clone(t), "a")
+	must(t, s.See(sighting("task:mine", 1, 1)))
+	flood := make([]lease.Sighting, 70_000)
+	for i := range flood {
+		flood[i] = sighting(lease.Resource(fmt.Sprintf("task:%s%d", strings.Repeat("x", 900), i)), 1, 1)
+	}
+	_ = s.See(flood...)
+	if got, err := s.Seen("task:mine"); err != nil || len(got) != 1 {
+		t.Errorf("%d, %v", len(got), err)
+	}
+	must(t, s.See(sighting("task:mine", 1, 2)))
+}

@@ -25,8 +25,8 @@ const (
 type Options struct {
 	Place Place
 	Kind  Kind
-	// URL is where the claims are; empty for Local.
-	URL string
+	// Where says where the claims are, URL and prefix. What was read of the authority at one place is not taken for read at another.
+	Where string
 	// Session is the name of the session whose claims are seen.
 	Session string
 	// HostName is the machine's own name, not the one that claims show.
@@ -43,8 +43,10 @@ type State struct {
 
 	mu   sync.Mutex
 	held map[string]func() error // locks of intents, by ID
-	made map[lease.ClaimID]Maker // who decided on the claims of the intents that were left behind
-	home Home                    // once known
+	// hardening are the intents that are being made to outlive a loss of power, by ID.
+	hardening map[string]chan error
+	made      map[lease.ClaimID]Maker // who decided on the claims of the intents that were left behind
+	home      Home                    // once known
 }
 
 var _ lease.Local = (*State)(nil)
@@ -62,12 +64,12 @@ func Open(o Options) (*State, error) {
 		return nil, err
 	}
 	if o.Kind == Local {
-		dir, o.URL = filepath.Join(dir, "local"), ""
+		dir, o.Where = filepath.Join(dir, "local"), ""
 		if err := checkDir(dir); err != nil {
 			return nil, err
 		}
 	}
-	return &State{o: o, dir: dir, held: map[string]func() error{}, made: map[lease.ClaimID]Maker{}}, nil
+	return &State{o: o, dir: dir, held: map[string]func() error{}, hardening: map[string]chan error{}, made: map[lease.ClaimID]Maker{}}, nil
 }
 
 // Dir is the folder of the state. It may not exist yet.
@@ -91,10 +93,10 @@ func (s *State) homeNow() (Home, error) {
 	return home, err
 }
 
-// checkHome refuses a file that was written elsewhere.
+// checkHome refuses a file that was written elsewhere. A clone that was only moved is still the same.
 func (s *State) checkHome(path string, was Home) error {
 	now, err := s.homeNow()
-	if err == nil && was != now {
+	if err == nil && was != now && !moved(was, now) {
 		err = &CopiedError{Path: path, Was: was, Now: now}
 	}
 	return err

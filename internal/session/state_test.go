@@ -223,7 +223,7 @@ func TestMetaOfAnotherURL(t *testing.T) {
 	owner := clone(t)
 	at := func(url string) *session.State {
 		o := options(owner, "a")
-		o.URL = url
+		o.Where = url
 		s, err := session.Open(o)
 		must(t, err)
 		return s
