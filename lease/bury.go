@@ -11,6 +11,9 @@ import (
 func (a *Authority) conclude(ctx Context, h Hold, st *standing) error {
 	m := a.moment()
 	h.End = &End{How: EndLost, At: m.stamp(), By: st.lost.By, Reason: st.lost.Reason}
+	if st.released {
+		h.End.How = EndReleased // by another process of the session
+	}
 	rest := Release{Reason: fmt.Sprintf("%s was lost", st.lost.Resource), Outcome: OutcomeAbandoned, At: m.stamp(), By: &h.Holder}
 	if err := a.buryRest(ctx, h, st.ours, rest); err != nil {
 		a.notify(Notice{Kind: NoticeRest, Resources: h.resources(), Err: err})

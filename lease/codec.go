@@ -179,6 +179,9 @@ func (r *Record) checkMembers() error {
 	size := 0
 	for i, m := range r.Members {
 		size += len(m)
+		if err := checkText(string(m), MaxResource); err != nil {
+			return fmt.Errorf("%w: %w", errMembers, err)
+		}
 		if i > 0 && r.Members[i-1] >= m {
 			return fmt.Errorf("%w: not sorted", errMembers)
 		}

@@ -132,6 +132,9 @@ func (a *Authority) renewOnce(ctx Context, h Hold, s *snapshot, amend func(*Reco
 	if err := a.write(ctx, i); err != nil {
 		return RenewResult{Hold: h}, anew(err)
 	}
+	if now := a.moment(); i.Hold.Left(now.now(), now.at) <= 0 { // the reply took longer than the claim lasts
+		return RenewResult{Hold: i.Hold}, errAgain
+	}
 	res := RenewResult{Hold: i.Hold, Records: records, Late: max(late, 0)}
 	if res.Late > 0 {
 		a.notify(Notice{Kind: NoticeLate, Resources: h.resources(), Offset: res.Late})

@@ -121,9 +121,10 @@ func (a *Authority) tipsOf(i *Intent) []refstore.Ref {
 	return listed
 }
 
-// correct makes sure that a claim stamped before the server's clock was known is not reported held on a wrong stamp or too short a grace.
+// correct makes sure that a claim is not reported held on a wrong stamp or too short a grace, where it was stamped before the server's clock
+// was known, nor after its time was up, where the reply took as long as that.
 func (c *claimer) correct(ctx Context, stamped moment, i *Intent, result *ClaimResult) (*ClaimResult, error) {
-	change := c.correction(stamped)
+	change := c.correction(stamped, &i.Hold)
 	if change == nil {
 		return result, nil
 	}
@@ -141,13 +142,15 @@ func (c *claimer) correct(ctx Context, stamped moment, i *Intent, result *ClaimR
 }
 
 // correction is how a record stamped at the given moment has to be changed now that a reply has come; nil: not at all.
-func (c *claimer) correction(stamped moment) func(*Record) {
+func (c *claimer) correction(stamped moment, h *Hold) func(*Record) {
 	now := c.moment()
 	switch {
 	case now.dated && (now.skew-stamped.skew).Abs() > stampTolerance:
 		return func(*Record) {}
 	case c.snap.meta.Dated && !now.dated && c.o.Terms.Grace == nil && !c.o.LocalMode:
 		return func(r *Record) { r.GraceSeconds = int64(UndatedGrace / time.Second) }
+	case h.Left(now.now(), now.at) <= 0:
+		return func(*Record) {}
 	}
 	return nil
 }

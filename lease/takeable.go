@@ -47,7 +47,7 @@ type verdict struct {
 // and the contender's. seen is what the contender's clone has seen of the resource before.
 func judge(r *Record, tip Sighting, s stance) verdict {
 	if r.Released() {
-		return judgeReleased(r, s)
+		return judgeReleased(r, tip, s)
 	}
 	now := s.moment.now()
 	grace := max(r.Grace(), s.grace)
@@ -74,8 +74,9 @@ func ageOf(r *Record, tip Sighting, s stance, now time.Time, grace time.Duration
 	return max(age, wall), false
 }
 
-// judgeReleased honours a reservation until its end and the grace, but never for longer than a lease may last.
-func judgeReleased(r *Record, s stance) verdict {
+// judgeReleased honours a reservation until its end and the grace, but never for longer than a lease may last. Where it was written in the
+// future, that counts from when it was seen.
+func judgeReleased(r *Record, tip Sighting, s stance) verdict {
 	v := verdict{takeable: true, liveness: Dead}
 	rel := r.Release
 	if rel.ReservedFor == "" || rel.ReservedFor == s.agent {
@@ -85,8 +86,12 @@ func judgeReleased(r *Record, s stance) verdict {
 	if longest := rel.At.Add(MaxTTL); end.After(longest) {
 		end = longest
 	}
+	grace := max(r.Grace(), s.grace)
 	v.expiresIn = end.Sub(s.moment.now())
-	v.takeableIn = v.expiresIn + max(r.Grace(), s.grace)
+	if rel.At.Sub(s.moment.now()) > grace {
+		v.expiresIn = min(v.expiresIn, MaxTTL-tip.observed(s.moment))
+	}
+	v.takeableIn = v.expiresIn + grace
 	v.reserved = v.takeableIn > 0
 	v.takeable = !v.reserved
 	return v

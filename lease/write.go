@@ -21,7 +21,31 @@ func (a *Authority) write(ctx Context, i *Intent) error {
 	if err := a.begin(i); err != nil {
 		return err
 	}
+	if err := a.yield(i); err != nil {
+		a.forgot(a.local.End(i))
+		return fmt.Errorf("%s: %w", i.Verb, err)
+	}
 	return a.finish(i, a.store.Swap(ctx, i.Tx, a.ours(i)))
+}
+
+// yield gives up, in the file, the time that a renewal is about to take from its claim: its reply may be lost, and the file must never
+// promise more than what lands.
+func (a *Authority) yield(i *Intent) error {
+	if i.Verb != VerbRenew {
+		return nil
+	}
+	h, err := a.current(i.Hold)
+	m := a.moment()
+	switch {
+	case h.End != nil: // nothing can land any more
+		return nil
+	case err != nil:
+		return err
+	case i.Hold.Left(m.now(), m.at) >= h.Left(m.now(), m.at):
+		return nil
+	}
+	h.RenewedAt, h.TTL, h.Deadline = i.Hold.RenewedAt, i.Hold.TTL, i.Hold.Deadline
+	return a.local.SaveHold(h)
 }
 
 func (a *Authority) begin(i *Intent) error {

@@ -81,6 +81,9 @@ func DecodeCommit(f Format, oid OID, content []byte) (Commit, error) {
 	return c, nil
 }
 
+// lastSecond is the end of the last year that all formats of dates can write: 9999.
+const lastSecond = 253402300799
+
 // identTime reads the date at the end of an author or committer line.
 func identTime(ident []byte) (time.Time, error) {
 	fields := bytes.Fields(ident)
@@ -90,6 +93,9 @@ func identTime(ident []byte) (time.Time, error) {
 	secs, err := strconv.ParseInt(string(fields[len(fields)-2]), 10, 64)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("date: %w", err)
+	}
+	if secs < 0 || secs > lastSecond {
+		return time.Time{}, fmt.Errorf("date of %d s", secs)
 	}
 	return time.Unix(secs, 0).UTC(), nil
 }

@@ -123,7 +123,7 @@ type UnsupportedError struct {
 }
 
 func (e *UnsupportedError) Error() string {
-	return fmt.Sprintf("%s: %v: %s %s", e.URL, ErrUnsupported, e.Feature, e.Detail)
+	return strings.TrimSpace(fmt.Sprintf("%s: %v: %s %s", e.URL, ErrUnsupported, e.Feature, e.Detail))
 }
 
 // Is links the type to [ErrUnsupported].

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"sort"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -49,11 +50,18 @@ func New(t Transport, o Options) Store {
 type store struct {
 	t Transport
 	o Options
+	// partial: the server has done a part of what should be all or none.
+	partial atomic.Bool
 }
 
-func (s *store) Server() Server              { return s.t.Server() }
 func (s *store) Skew() (time.Duration, bool) { return s.t.Skew() }
 func (s *store) Close() error                { return s.t.Close() }
+
+func (s *store) Server() Server {
+	server := s.t.Server()
+	server.Atomic = server.Atomic && !s.partial.Load()
+	return server
+}
 
 func (s *store) List(ctx context.Context, patterns ...string) ([]Ref, error) {
 	var refs []Ref
@@ -184,8 +192,8 @@ func (s *store) Log(ctx context.Context, tip OID, limit int) ([]Commit, error) {
 		}
 		delete(byID, oid)
 		c, err := DecodeCommit(s.format(), oid, object.Content)
-		if err != nil {
-			return chain, err
+		if err != nil { // nobody knows what came before it
+			return append(chain, Commit{OID: oid}), nil //nolint:nilerr // the reader finds out what is wrong with it
 		}
 		chain = append(chain, c)
 		oid = c.Parent

@@ -15,7 +15,8 @@ type Store interface {
 	// object is no record is listed with Err set. A listing is not a snapshot.
 	List(ctx context.Context, patterns ...string) ([]Ref, error)
 
-	// Log reads the records from tip back to the first, newest first, at most limit of them.
+	// Log reads the records from tip back to the first, newest first, at most limit of them. A commit that is no record ends it: of that only
+	// the OID is set.
 	Log(ctx context.Context, tip OID, limit int) ([]Commit, error)
 
 	// Build makes the commits of a swap and sends nothing. Equal changes give equal transactions.

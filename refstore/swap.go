@@ -3,6 +3,7 @@ package refstore
 import (
 	"context"
 	"errors"
+	"slices"
 	"sort"
 )
 
@@ -60,6 +61,7 @@ func (w *swap) attempt(ctx context.Context) (done bool, err error) {
 	default:
 		w.refusal = report
 		if applied := w.applied(report); len(applied) > 0 {
+			w.partial.Store(true)
 			return true, &HalfAppliedError{Applied: applied}
 		}
 	}
@@ -163,7 +165,10 @@ func (s *store) judge(ctx context.Context, tx *Tx, ours func(Ref) bool, tips map
 		if err != nil {
 			return Open, nil, err
 		}
-		v := s.view(ctx, tx, ours, refs, unseen)
+		v, err := s.view(ctx, tx, ours, refs, unseen)
+		if err != nil {
+			return Open, nil, err
+		}
 		switch torn := len(v.done) > 0 && v.open > 0; {
 		case !torn:
 			return v.state(), refs, nil
@@ -194,7 +199,7 @@ func (v *view) state() State {
 	}
 }
 
-func (s *store) view(ctx context.Context, tx *Tx, ours func(Ref) bool, refs []Ref, unseen bool) *view {
+func (s *store) view(ctx context.Context, tx *Tx, ours func(Ref) bool, refs []Ref, unseen bool) (*view, error) {
 	v := &view{}
 	for i := range tx.Updates {
 		u := &tx.Updates[i]
@@ -206,39 +211,36 @@ func (s *store) view(ctx context.Context, tx *Tx, ours func(Ref) bool, refs []Re
 			v.open++
 		case ref.Err == nil && !ref.Commit.OID.IsZero() && ours(ref):
 			v.done = append(v.done, u.Ref)
-		case s.builtUpon(ctx, ref, u.New, unseen):
-			v.overtaken++
 		default:
-			v.dead++
+			overtaken, err := s.builtUpon(ctx, ref, u.New, unseen)
+			if err != nil {
+				return nil, err
+			}
+			if overtaken {
+				v.overtaken++
+			} else {
+				v.dead++
+			}
 		}
 	}
-	return v
+	return v, nil
 }
 
 // historyDepth bounds how far back a change that landed unseen is looked for below the tip.
 const historyDepth = 64
 
 // builtUpon says whether the tip was built upon oid. Where tx may have landed unseen, the history is read; otherwise the parent tells enough.
-func (s *store) builtUpon(ctx context.Context, tip Ref, oid OID, unseen bool) bool {
-	if oid.IsZero() || tip.Commit.OID.IsZero() {
-		return false
-	}
-	if tip.Commit.Parent == oid {
-		return true
-	}
-	if !unseen || tip.Commit.Parent.IsZero() {
-		return false
+func (s *store) builtUpon(ctx context.Context, tip Ref, oid OID, unseen bool) (bool, error) {
+	switch {
+	case oid.IsZero() || tip.Commit.OID.IsZero():
+		return false, nil
+	case tip.Commit.Parent == oid:
+		return true, nil
+	case !unseen || tip.Commit.Parent.IsZero():
+		return false, nil
 	}
 	chain, err := s.Log(ctx, tip.Commit.OID, historyDepth)
-	if err != nil {
-		return false
-	}
-	for _, c := range chain {
-		if c.OID == oid || c.Parent == oid {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(chain, func(c Commit) bool { return c.OID == oid || c.Parent == oid }), err
 }
 
 // tipsOf reads the refs of tx, with absent ones left out; known spares the listing.

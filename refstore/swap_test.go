@@ -30,8 +30,15 @@ type faulty struct {
 	pushes int
 	// after runs after each push, with its number from 1.
 	after func(push int)
-	// blind makes reads fail.
-	blind bool
+	// blind makes reads fail, and shortSighted those of a tip's past.
+	blind, shortSighted bool
+}
+
+func (f *faulty) Commits(ctx context.Context, wants []refstore.OID, depth int) ([]refstore.Object, error) {
+	if f.shortSighted && depth > 1 {
+		return nil, &refstore.UnavailableError{Trouble: refstore.TroubleNetwork, Err: errors.New("no route")}
+	}
+	return f.Transport.Commits(ctx, wants, depth)
 }
 
 func (f *faulty) Refs(ctx context.Context, prefixes []string) (map[string]refstore.OID, error) {
@@ -162,6 +169,26 @@ func TestSwapBlind(t *testing.T) {
 	}
 }
 
+// TestSwapShortSighted: the reply is lost, two others have built upon what landed, and the past can't be read. So nothing is known.
+func TestSwapShortSighted(t *testing.T) {
+	const ref = "refs/worklease/claims/a"
+	repo := &memory.Repository{}
+	f := &faulty{Transport: repo.Transport(), faults: []fault{lostReply}, shortSighted: true}
+	f.after = func(int) {
+		for _, text := range []string{"next", "and next"} {
+			repo.Set(ref, repo.Add(refstore.EncodeCommit(refstore.SHA1, repo.Refs()[ref], at, []byte(text))))
+		}
+	}
+	s := refstore.New(f, refstore.Options{Sleep: noPause})
+	tx, err := s.Build(put(ref, "", "ours"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Swap(t.Context(), tx, nil); !errors.Is(err, refstore.ErrUndecided) {
+		t.Errorf("got %v, want undecided", err)
+	}
+}
+
 func TestSwapHalfApplied(t *testing.T) {
 	for _, kind := range []fault{halfDone, lostReply} {
 		repo := &memory.Repository{NotAtomic: true}
@@ -179,6 +206,25 @@ func TestSwapHalfApplied(t *testing.T) {
 		if !errors.As(err, &half) || strings.Join(half.Applied, " ") != "refs/worklease/claims/a" {
 			t.Fatalf("got %v, want half applied", err)
 		}
+	}
+}
+
+// TestSwapHalfAppliedIsRemembered: a server that did a part of a swap is not called atomic any more, whatever was known of it.
+func TestSwapHalfAppliedIsRemembered(t *testing.T) {
+	f := &faulty{Transport: (&memory.Repository{}).Transport(), faults: []fault{halfDone}}
+	s := refstore.New(f, refstore.Options{Sleep: noPause})
+	tx, err := s.Build(put("refs/worklease/claims/a", "", "a"), put("refs/worklease/claims/b", "", "b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.Server().Atomic {
+		t.Fatal("not atomic before")
+	}
+	if err := s.Swap(t.Context(), tx, nil); !errors.Is(err, refstore.ErrHalfApplied) {
+		t.Fatal(err)
+	}
+	if server := s.Server(); server.Atomic || server.Known.IsZero() {
+		t.Errorf("%+v", server)
 	}
 }
 

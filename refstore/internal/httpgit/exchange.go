@@ -39,7 +39,7 @@ func (t *transport) exchange(ctx context.Context, c *call, read func(*gitwire.Re
 	if err != nil {
 		return err
 	}
-	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind != c.answer {
+	if !c.answeredBy(resp) {
 		err = fmt.Errorf("%w: content type %q", gitwire.ErrMalformed, resp.Header.Get("Content-Type"))
 	} else {
 		err = read(gitwire.NewReader(resp.Body))
@@ -50,6 +50,12 @@ func (t *transport) exchange(ctx context.Context, c *call, read func(*gitwire.Re
 	}
 	discard(resp.Body)
 	return nil
+}
+
+// answeredBy says whether a reply is that of a git server rather than somebody's page.
+func (c *call) answeredBy(resp *http.Response) bool {
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	return resp.StatusCode == http.StatusOK && kind == c.answer
 }
 
 // answered makes a call until its status is 200.
@@ -102,9 +108,9 @@ func (t *transport) roundTrip(ctx context.Context, c *call, auth credential) (*h
 	t.setHeaders(req, c, auth)
 	resp, err := client.RoundTrip(req)
 	if err != nil {
-		return nil, t.unavailable(gitwire.Trouble(ctx, err), watch.sent.Load(), err)
+		return nil, t.unavailable(watch.trouble(ctx, err), watch.sent.Load(), err)
 	}
-	t.observe(&watch, resp)
+	t.observe(&watch, c, resp)
 	return resp, nil
 }
 
@@ -127,38 +133,26 @@ func (t *transport) setHeaders(req *http.Request, c *call, auth credential) {
 // watch notes how far a request came, and when.
 type watch struct {
 	now          func() time.Time
-	sent         atomic.Bool // its head was written to a connection
+	connected    atomic.Bool // it had a connection
+	sent         atomic.Bool // its head was written to one
 	wrote, first atomic.Pointer[time.Time]
 }
 
 func (w *watch) trace() *httptrace.ClientTrace {
 	mark := func(p *atomic.Pointer[time.Time]) { now := w.now(); p.Store(&now) }
 	return &httptrace.ClientTrace{
+		GotConn:              func(httptrace.GotConnInfo) { w.connected.Store(true) },
 		WroteHeaders:         func() { w.sent.Store(true) },
 		WroteRequest:         func(httptrace.WroteRequestInfo) { mark(&w.wrote) },
 		GotFirstResponseByte: func() { mark(&w.first) },
 	}
 }
 
-// skew is the server's clock minus ours, as the quickest reply shows it.
-type skew struct {
-	offset time.Duration
-	trip   time.Duration
-	known  bool
-}
-
-// observe compares the Date of a reply with our clock in the middle of the round trip. Date is cut to the second.
-func (t *transport) observe(w *watch, resp *http.Response) {
-	wrote, first := w.wrote.Load(), w.first.Load()
-	date, err := http.ParseTime(resp.Header.Get("Date"))
-	if err != nil || wrote == nil || first == nil || first.Before(*wrote) {
-		return
+// trouble sorts what went wrong. A server that takes a connection and drops it before it was sent anything has too many of them.
+func (w *watch) trouble(ctx context.Context, err error) refstore.Trouble {
+	trouble := gitwire.Trouble(ctx, err)
+	if trouble == refstore.TroubleNetwork && w.connected.Load() && !w.sent.Load() {
+		return refstore.TroubleBusy
 	}
-	trip := first.Sub(*wrote)
-	middle := wrote.Add(trip / 2)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.skew.known || trip < t.skew.trip {
-		t.skew = skew{offset: date.Add(time.Second / 2).Sub(middle), trip: trip, known: true}
-	}
+	return trouble
 }

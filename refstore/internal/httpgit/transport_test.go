@@ -196,25 +196,6 @@ func TestSkew(t *testing.T) {
 	}
 }
 
-// The quickest reply counts.
-func TestSkewOfTheQuickest(t *testing.T) {
-	tr := &transport{}
-	reply := func(date string) *http.Response { return &http.Response{Header: http.Header{"Date": {date}}} }
-	trip := func(d time.Duration) *watch {
-		w, end := &watch{}, when.Add(d)
-		w.wrote.Store(&when)
-		w.first.Store(&end)
-		return w
-	}
-	format := func(d time.Duration) string { return when.Add(d).Format(http.TimeFormat) }
-	tr.observe(trip(2*time.Second), reply(format(61*time.Second)))
-	tr.observe(trip(4*time.Second), reply(format(0)))
-	tr.observe(trip(time.Second), reply("yesterday"))
-	if offset, ok := tr.Skew(); !ok || offset != 60*time.Second+500*time.Millisecond {
-		t.Errorf("skew %v, %v", offset, ok)
-	}
-}
-
 func TestManyAtOnce(t *testing.T) {
 	s := startServer(t)
 	tr := s.open(refstore.Server{})

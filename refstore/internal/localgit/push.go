@@ -10,6 +10,7 @@ import (
 
 	"github.com/git-worklease/git-worklease/internal/gitexec"
 	"github.com/git-worklease/git-worklease/refstore"
+	"github.com/git-worklease/git-worklease/refstore/internal/procgroup"
 )
 
 // Push looks at the refs first: a process that has lost a race need not start git to be told.
@@ -85,7 +86,7 @@ func (t *transport) transact(ctx context.Context, tx *refstore.Tx) (*refstore.Re
 	run := &transaction{cmd: t.git.Command(context.WithoutCancel(ctx), args...)}
 	run.cmd.Stdin = bytes.NewReader(script(tx))
 	run.cmd.Stdout, run.cmd.Stderr = &run.stdout, &run.stderr
-	detach(run.cmd)
+	procgroup.Detach(run.cmd)
 	if err := run.cmd.Start(); err != nil {
 		return nil, t.trouble(ctx, gitexec.Failure(ctx, args, "", err))
 	}

@@ -40,7 +40,8 @@ func (t *transport) failed(ctx context.Context, p *process, sent bool, err error
 	}
 	trouble = whyNot(t.options.Git.Dir, t.path, exit.Stderr)
 	if trouble != refstore.TroubleLocal {
-		return t.unavailable(trouble, false, exit) // git never opened it
+		// Git gave up by itself, so it never opened it; ended in any other way, it may have been there a moment ago.
+		return t.unavailable(trouble, sent && exit.Code != exitGaveUp, exit)
 	}
 	if !sent {
 		if err := t.checkFormat(ctx); err != nil {
@@ -52,6 +53,9 @@ func (t *transport) failed(ctx context.Context, p *process, sent bool, err error
 	}
 	return t.unavailable(trouble, sent, exit)
 }
+
+// exitGaveUp is the status of a git that can't go on.
+const exitGaveUp = 128
 
 // checkFormat asks for the repository's object format, since git does not say in words for programs that it is another.
 func (t *transport) checkFormat(ctx context.Context) error {

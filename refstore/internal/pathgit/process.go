@@ -9,6 +9,7 @@ import (
 
 	"github.com/git-worklease/git-worklease/internal/gitexec"
 	"github.com/git-worklease/git-worklease/refstore/internal/gitwire"
+	"github.com/git-worklease/git-worklease/refstore/internal/procgroup"
 )
 
 // The services.
@@ -17,12 +18,12 @@ const (
 	writer = "receive-pack"
 )
 
-// local are the variables that tie git to one repository, as `git rev-parse --local-env-vars` lists them. They are the
-// caller's, not the remote's.
+// local are the variables that tie git to one repository, as `git rev-parse --local-env-vars` lists them, and the one by which a
+// receiving git forbids its hooks to move refs. They are the caller's, not the remote's.
 var local = []string{
 	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "GIT_OBJECT_DIRECTORY",
 	"GIT_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE", "GIT_INDEX_FILE", "GIT_NO_REPLACE_OBJECTS",
-	"GIT_REPLACE_REF_BASE", "GIT_PREFIX", "GIT_INTERNAL_SUPER_PREFIX", "GIT_SHALLOW_FILE", "GIT_COMMON_DIR",
+	"GIT_REPLACE_REF_BASE", "GIT_PREFIX", "GIT_INTERNAL_SUPER_PREFIX", "GIT_SHALLOW_FILE", "GIT_COMMON_DIR", "GIT_QUARANTINE_PATH",
 }
 
 func withoutLocal(env []string) []string {
@@ -49,6 +50,9 @@ type process struct {
 // start runs a service on the repository. The end of ctx kills a reader. A writer is hung up on instead, as it would be by a client
 // that went away: killed in the middle, it could leave a lock, or half of what should be all or none.
 func (t *transport) start(ctx context.Context, args ...string) (*process, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	p := &process{ctx: ctx, args: append(args, "--", t.path), done: make(chan error, 1)}
 	life := ctx
 	if args[0] == writer {
@@ -58,6 +62,8 @@ func (t *transport) start(ctx context.Context, args ...string) (*process, error)
 	cmd.Env = withoutLocal(cmd.Env)
 	if args[0] == reader {
 		cmd.Env = append(cmd.Env, "GIT_PROTOCOL=version=2")
+	} else {
+		procgroup.Detach(cmd)
 	}
 	var err error
 	if p.stdin, err = cmd.StdinPipe(); err != nil {

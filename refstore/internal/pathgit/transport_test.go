@@ -248,7 +248,7 @@ func TestContextEnded(t *testing.T) {
 // The caller's own repository must not be written to instead.
 func TestEnvironmentOfTheCaller(t *testing.T) {
 	own, remote := newRepo(t), newRepo(t)
-	tr := open(remote, known, "GIT_DIR="+own, "GIT_WORK_TREE=/", "GIT_OBJECT_DIRECTORY="+own+"/objects")
+	tr := open(remote, known, "GIT_DIR="+own, "GIT_WORK_TREE=/", "GIT_OBJECT_DIRECTORY="+own+"/objects", "GIT_QUARANTINE_PATH="+own)
 	push(t, tr, change(refA, "", "one"))
 	if len(refs(t, tr)) != 1 || git(t, "-C", own, "for-each-ref") != "" {
 		t.Error("the wrong repository was written to")

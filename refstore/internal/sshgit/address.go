@@ -22,7 +22,7 @@ type address struct {
 // parseAddress reads ssh://[user@]host[:port]/path, git+ssh:// and ssh+git:// likewise, and scp's [user@]host:path and [host:port]:path. What
 // ssh or a server's program would take for an option is refused.
 func parseAddress(raw string) (address, error) {
-	a := address{name: raw}
+	a := address{name: redact(raw)}
 	authority, path, err := split(raw)
 	if err != nil {
 		return a, err
@@ -34,11 +34,7 @@ func parseAddress(raw string) (address, error) {
 	if err := a.parseAuthority(authority); err != nil {
 		return a, err
 	}
-	a.redact()
-	_, bare, ok := strings.Cut(a.host, "@")
-	if !ok {
-		bare = a.host
-	}
+	bare := a.host[strings.LastIndexByte(a.host, '@')+1:]
 	switch {
 	case bare == "":
 		return a, fmt.Errorf("%q names no host", a.name)
@@ -111,15 +107,19 @@ func isPort(s string) bool {
 	return err == nil && n > 0
 }
 
-// redact takes a password out of the name. Ssh does not take one from a URL, but somebody may have tried.
-func (a *address) redact() {
-	user, _, ok := strings.Cut(a.host, "@")
+// redact takes a password out of a URL. Ssh does not take one from there, but somebody may have tried.
+func redact(raw string) string {
+	scheme, rest, ok := strings.Cut(raw, "://")
 	if !ok {
-		return
+		return raw
 	}
-	if who, secret, ok := strings.Cut(user, ":"); ok && secret != "" {
-		a.name = strings.Replace(a.name, who+":"+secret+"@", who+"@", 1)
+	authority, _, _ := strings.Cut(rest, "/")
+	at := strings.LastIndexByte(authority, '@')
+	user, _, secret := strings.Cut(authority[:max(at, 0)], ":")
+	if !secret {
+		return raw
 	}
+	return scheme + "://" + user + rest[at:]
 }
 
 // quoted is the path as one word for the server's shell.

@@ -36,6 +36,9 @@ func TestParseAddress(t *testing.T) {
 		"git@[::1]:r":            {host: "git@::1", path: "r"},
 		"ssh://ann:secret@h/r":   {host: "ann:secret@h", path: "/r", name: "ssh://ann@h/r"},
 		"ssh://user@corp@host/r": {host: "user@corp@host", path: "/r"},
+		"ssh://ann:s%40c@h/r":    {host: "ann:s@c@h", path: "/r", name: "ssh://ann@h/r"},
+		"ssh://ann:%73@h/r":      {host: "ann:s@h", path: "/r", name: "ssh://ann@h/r"},
+		"ssh://ann:s@c@h/r":      {host: "ann:s@c@h", path: "/r", name: "ssh://ann@h/r"},
 	} {
 		got, err := parseAddress(url)
 		if want.name == "" {
@@ -47,7 +50,7 @@ func TestParseAddress(t *testing.T) {
 	}
 	for _, url := range []string{
 		"", "h", "ssh://", "ssh://h", "ssh:///r", "h:", ":r", "ssh://h:x/r", "ssh://h:0/r", "ssh://h:99999/r", "ssh://-o/r", "-h:r", "git@-h:r", "h:-r", "ssh://[::1/r",
-		"[::1]x:r", "ssh://h/%zz", "ssh://h/a%00b", "ssh://h/a%0ab", "@h:", "ssh://git@/r",
+		"[::1]x:r", "ssh://h/%zz", "ssh://h/a%00b", "ssh://h/a%0ab", "@h:", "ssh://git@/r", "ssh://a@b@-oProxyCommand=x/r",
 	} {
 		if got, err := parseAddress(url); err == nil {
 			t.Errorf("%q: took it for %+v", url, got)
