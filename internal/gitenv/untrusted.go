@@ -37,9 +37,9 @@ func (r *Repo) contains(fileURL string) bool {
 
 // resolved is a path without links, as far as there is anything: git may add an ending to the rest.
 func resolved(path string) string {
-	real, err := filepath.EvalSymlinks(path)
+	target, err := filepath.EvalSymlinks(path)
 	if err == nil {
-		return real
+		return target
 	}
 	if dir := filepath.Dir(path); dir != path {
 		return filepath.Join(resolved(dir), filepath.Base(path))
