@@ -134,6 +134,9 @@ func (c *claimer) correct(ctx Context, stamped moment, i *Intent, result *ClaimR
 		c.snap = nil
 		return nil, c.unlessEnded(i.Hold, err)
 	}
+	if errors.Is(err, refstore.ErrUnavailable) { // the claim stands, but nobody can say so
+		return nil, &PendingError{Verb: VerbClaim, Session: i.Session, Resources: c.want, Err: err}
+	}
 	if err != nil {
 		return nil, err
 	}

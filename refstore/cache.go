@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
+	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -64,7 +66,7 @@ func (c *Cache) get(tips map[string]OID) map[OID]verdict {
 	return found
 }
 
-// put adds objects that were checked. It compacts the file where that pays.
+// put adds objects that were checked.
 func (c *Cache) put(objects []Object) {
 	if c == nil || len(objects) == 0 {
 		return
@@ -80,11 +82,23 @@ func (c *Cache) put(objects []Object) {
 		}
 	}
 	c.size += b.Len()
-	if c.loaded && (c.torn || c.size > cacheSlack && c.usedBytes() < c.size/2) {
-		c.rewrite()
+	if c.loaded && c.torn {
+		c.rewrite(maps.Keys(c.entries))
 		return
 	}
 	c.append(b.Bytes())
+}
+
+// compact drops the records that this process did not use, where that pays. It is for one that has listed all that there is.
+func (c *Cache) compact() {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.loaded && c.size > cacheSlack && c.usedBytes() < c.size/2 {
+		c.rewrite(maps.Keys(c.used))
+	}
 }
 
 func (c *Cache) usedBytes() int {
@@ -107,10 +121,10 @@ func (c *Cache) append(entries []byte) {
 	_ = f.Close()
 }
 
-// rewrite replaces the file by the records that this process used. What another process appends meanwhile may be dropped.
-func (c *Cache) rewrite() {
+// rewrite replaces the file by the records of the given IDs. What another process appends meanwhile may be dropped.
+func (c *Cache) rewrite(ids iter.Seq[OID]) {
 	var b bytes.Buffer
-	for oid := range c.used {
+	for oid := range ids {
 		appendEntry(&b, Object{OID: oid, Content: c.entries[oid]})
 	}
 	f, err := os.CreateTemp(filepath.Dir(c.path), ".cache-*")

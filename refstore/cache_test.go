@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/git-worklease/git-worklease/refstore"
@@ -82,5 +83,38 @@ func damage(t *testing.T, path string, how func([]byte) []byte) {
 	}
 	if err := os.WriteFile(path, how(b), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestCacheCompacts: what no longer stands at any ref is dropped once everything has been listed, and not by a look at one ref.
+func TestCacheCompacts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "records")
+	repo := &memory.Repository{}
+	open := func() refstore.Store {
+		return refstore.New(repo.Transport(), refstore.Options{Cache: refstore.OpenCache(path)})
+	}
+	var tip refstore.OID
+	for i := range 200 { // 12 MB, of which the last record alone stands
+		s := open()
+		tx, err := s.Build(put("refs/worklease/claims/a", tip, strings.Repeat(string(rune('a'+i%26)), 60<<10)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Swap(t.Context(), tx, nil); err != nil {
+			t.Fatal(err)
+		}
+		tip = tx.Updates[0].New
+	}
+	for _, look := range []struct {
+		pattern   string
+		compacted bool
+	}{{"refs/worklease/claims/a", false}, {"refs/worklease/claims/", true}} {
+		if refs, err := open().List(t.Context(), look.pattern); err != nil || len(refs) != 1 {
+			t.Fatalf("%v, %v", refs, err)
+		}
+		info, err := os.Stat(path)
+		if err != nil || (info.Size() < 1<<20) != look.compacted {
+			t.Errorf("%s: %d bytes, %v", look.pattern, info.Size(), err)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sort"
 	"strings"
 	"sync/atomic"
@@ -65,19 +66,23 @@ func (s *store) Server() Server {
 
 func (s *store) List(ctx context.Context, patterns ...string) ([]Ref, error) {
 	var refs []Ref
-	for range rereads {
+	for reread := 1; ; reread++ {
 		tips, err := s.tips(ctx, patterns)
 		if err != nil {
 			return nil, err
 		}
 		var missing bool
 		refs, missing, err = s.records(ctx, tips)
-		if err != nil || !missing {
+		if err != nil || !missing || reread > rereads || s.pause(ctx, reread) != nil {
+			if slices.ContainsFunc(patterns, isPrefix) {
+				s.o.Cache.compact()
+			}
 			return refs, err
 		}
 	}
-	return refs, nil
 }
+
+func isPrefix(pattern string) bool { return strings.HasSuffix(pattern, "/") }
 
 // tips reads the refs that match patterns, trying again where that can help.
 func (s *store) tips(ctx context.Context, patterns []string) (map[string]OID, error) {
@@ -101,7 +106,7 @@ func (s *store) tips(ctx context.Context, patterns []string) (map[string]OID, er
 
 func matches(name string, patterns []string) bool {
 	for _, p := range patterns {
-		if name == p || strings.HasSuffix(p, "/") && strings.HasPrefix(name, p) {
+		if name == p || isPrefix(p) && strings.HasPrefix(name, p) {
 			return true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/git-worklease/git-worklease/internal/config"
 	"github.com/git-worklease/git-worklease/internal/fault"
+	"github.com/git-worklease/git-worklease/internal/gitexec"
 	"github.com/git-worklease/git-worklease/internal/term"
 )
 
@@ -61,7 +62,7 @@ func (a *app) runConfig(ctx context.Context, o configOptions) (*outcome, error) 
 	}
 	js := []settingJSON{}
 	for _, s := range w.settings.All() {
-		js = append(js, settingJSON{Name: s.Name, Value: s.Value, Origin: s.Origin.String()})
+		js = append(js, settingJSON{Name: s.Name, Value: gitexec.Redact(s.Value), Origin: s.Origin.String()})
 	}
 	return &outcome{result: js, text: func(p *printer) { printSettings(p, js, o.origin) }}, nil
 }

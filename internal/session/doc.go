@@ -13,9 +13,8 @@
 //	local/                 the same once more for the clone's own authority, without a remote
 //
 // Files are replaced by rename, or appended to whole lines at a time, under locks that are held for the moment of the write
-// alone. A process may be killed at any instant. After a loss of power a session's file is as it was when the call that wrote it
-// returned; so is a pending write that was left behind, and nearly always one whose request was under way; sightings of the last seconds
-// may be missing.
+// alone. A process may be killed at any instant. After a loss of power a session's file and a pending write are as they were when
+// the call that wrote them returned; sightings of the last seconds may be missing.
 //
 // What can't be read is an error, never "nothing". Nothing here reads the wall clock.
 package session

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/git-worklease/git-worklease/internal/lockfile"
@@ -117,16 +116,6 @@ func writeFile(path string, data []byte, d durability) error {
 		return writeError(path, err)
 	}
 	return nil
-}
-
-// syncFile makes a file and its place in its folder outlive a loss of power.
-func syncFile(path string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|noFollow, 0) //nolint:gosec // our own folder
-	if err != nil {
-		return err
-	}
-	err = f.Sync()
-	return errors.Join(err, f.Close(), syncDir(filepath.Dir(path)))
 }
 
 func writeNew(path string, data []byte, d durability) error {

@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"crypto/ed25519"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -82,24 +83,30 @@ func (s *State) save(i *lease.Intent, home Home) error {
 		return writeError(s.intentLock(i.ID), err)
 	}
 	f := intentFile{V: version, Home: home, Made: s.maker(i.Hold.Claim), Intent: *i}
-	path := s.intentPath(i.ID)
-	if err := writeJSON(path, &f, fleeting); err != nil {
+	if err := s.saveIntent(&f); err != nil {
 		return errors.Join(err, os.Remove(s.intentLock(i.ID)), unlock())
 	}
 	s.hold(i.ID, unlock)
-	s.harden(i.ID, path)
 	return nil
 }
 
-// harden makes a saved intent outlive a loss of power, while its request is under way: that takes as long as many a request. Who leaves the intent
-// waits for it; who ends it needn't.
-func (s *State) harden(id, path string) {
-	done := make(chan error, 1)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.hardening[id] = done
-	go func() { done <- syncFile(path) }()
+// saveIntent writes a new file in one go, without a name of its own until it is whole: nobody reads it before, because all who do hold the lock of all
+// intents, and one that does not end as it should was never sent. Where a rename would give the disk two things to do, this gives it one.
+func (s *State) saveIntent(f *intentFile) error {
+	path := s.intentPath(f.Intent.ID)
+	data, err := json.Marshal(f)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if err := writeNew(path, append(data, intentEnd...), whole); err != nil {
+		_ = os.Remove(path)
+		return writeError(path, err)
+	}
+	return writeError(path, syncDir(filepath.Dir(path)))
 }
+
+// intentEnd is what the file of an intent ends with.
+const intentEnd = "\n"
 
 func (s *State) hold(id string, unlock func() error) {
 	s.mu.Lock()
@@ -128,9 +135,6 @@ func (s *State) End(i *lease.Intent) error {
 	if err := os.Remove(s.intentPath(i.ID)); err != nil && !absent(err) {
 		return errors.Join(writeError(s.intentPath(i.ID), err), unlock())
 	}
-	s.mu.Lock()
-	delete(s.hardening, i.ID)
-	s.mu.Unlock()
 	// The lock is of no use any more. Should it stay, the next who looks sweeps it away.
 	_ = os.Remove(s.intentLock(i.ID))
 	return unlock()
@@ -142,19 +146,7 @@ func (s *State) Leave(i *lease.Intent) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.hardened(i.ID), unlock())
-}
-
-// hardened waits until an intent that this process has saved outlives a loss of power.
-func (s *State) hardened(id string) error {
-	s.mu.Lock()
-	done, ours := s.hardening[id]
-	delete(s.hardening, id)
-	s.mu.Unlock()
-	if !ours {
-		return nil
-	}
-	return writeError(s.intentPath(id), <-done)
+	return unlock()
 }
 
 // Pending are the intents that touch any of resources and were left behind, oldest first, each locked for the caller.
@@ -235,7 +227,7 @@ func (s *State) intents(resources []lease.Resource) ([]*intentFile, error) {
 		f, err := s.readIntent(id)
 		switch {
 		case absent(err): // ended while we looked
-		case errors.Is(err, errBlank): // its key went with the power, and with that whatever it claimed
+		case errors.Is(err, errUnfinished):
 			if err := os.Remove(s.intentPath(id)); err != nil {
 				return nil, writeError(s.intentPath(id), err)
 			}
@@ -258,8 +250,8 @@ func touches(some, wanted []lease.Resource) bool {
 	return len(wanted) == 0 || slices.ContainsFunc(some, func(r lease.Resource) bool { return slices.Contains(wanted, r) })
 }
 
-// errBlank is an intent of which a loss of power has left the name alone: its request was under way at most.
-var errBlank = errors.New("blank")
+// errUnfinished is an intent whose writer did not get to the end of it, and so never sent it.
+var errUnfinished = errors.New("unfinished")
 
 func (s *State) readIntent(id string) (*intentFile, error) {
 	path := s.intentPath(id)
@@ -267,8 +259,8 @@ func (s *State) readIntent(id string) (*intentFile, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case len(bytes.Trim(data, "\x00")) == 0:
-		return nil, errBlank
+	case !bytes.HasSuffix(data, []byte(intentEnd)):
+		return nil, errUnfinished
 	}
 	var f intentFile
 	if err := decodeJSON(path, data, &f); err != nil {

@@ -117,10 +117,9 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestBlankIntent: of an intent whose request was under way, a loss of power may leave the name alone. Nothing can be settled by that, and
-// nothing may be blocked by it.
-func TestBlankIntent(t *testing.T) {
-	for _, content := range []string{"", "\x00\x00\x00\x00"} {
+// TestUnfinishedIntent: a writer that is killed, or loses power, within the write has not sent anything, and what it left blocks nobody.
+func TestUnfinishedIntent(t *testing.T) {
+	for _, content := range []string{"", "\x00\x00\x00\x00", `{"v":1,"inte`} {
 		s := openState(t, clone(t), "a")
 		i := intent("a", "task:1")
 		must(t, s.Begin(i))

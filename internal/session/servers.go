@@ -1,10 +1,6 @@
 package session
 
 import (
-	"errors"
-	"io/fs"
-	"os"
-
 	"github.com/git-worklease/git-worklease/refstore"
 )
 
@@ -37,13 +33,4 @@ func (s *State) SaveServer(url string, server refstore.Server) error {
 	return withLock(s.path("remotes.lock"), func() error {
 		return writeJSON(s.serverPath(url), &serverFile{V: version, Server: server}, fleeting)
 	})
-}
-
-// ForgetServer forgets what is known of the server of a URL.
-func (s *State) ForgetServer(url string) error {
-	err := os.Remove(s.serverPath(url))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return writeError(s.serverPath(url), err)
 }

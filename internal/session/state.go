@@ -43,10 +43,8 @@ type State struct {
 
 	mu   sync.Mutex
 	held map[string]func() error // locks of intents, by ID
-	// hardening are the intents that are being made to outlive a loss of power, by ID.
-	hardening map[string]chan error
-	made      map[lease.ClaimID]Maker // who decided on the claims of the intents that were left behind
-	home      Home                    // once known
+	made map[lease.ClaimID]Maker // who decided on the claims of the intents that were left behind
+	home Home                    // once known
 }
 
 var _ lease.Local = (*State)(nil)
@@ -69,7 +67,7 @@ func Open(o Options) (*State, error) {
 			return nil, err
 		}
 	}
-	return &State{o: o, dir: dir, held: map[string]func() error{}, hardening: map[string]chan error{}, made: map[lease.ClaimID]Maker{}}, nil
+	return &State{o: o, dir: dir, held: map[string]func() error{}, made: map[lease.ClaimID]Maker{}}, nil
 }
 
 // Dir is the folder of the state. It may not exist yet.

@@ -264,11 +264,6 @@ func TestServers(t *testing.T) {
 	if got, err := s.Server("https://h/other"); err != nil || got != (refstore.Server{}) {
 		t.Errorf("another URL: %+v, %v", got, err)
 	}
-	must(t, s.ForgetServer("https://u:secret@h/r"))
-	must(t, s.ForgetServer("https://u:secret@h/r"))
-	if got, err := s.Server("https://u:secret@h/r"); err != nil || got != (refstore.Server{}) {
-		t.Errorf("forgotten: %+v, %v", got, err)
-	}
 }
 
 func TestOpenRefusesBadNames(t *testing.T) {
