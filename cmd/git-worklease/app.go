@@ -138,7 +138,7 @@ func (a *app) fail(ctx context.Context, err error) {
 	if !errors.As(err, &ran) && !errors.Is(err, fault.ErrUsage) {
 		err = &fault.UsageError{Message: err.Error(), Hint: "git worklease -h lists the commands"}
 	}
-	if ctx.Err() != nil && context.Cause(ctx) == context.Canceled && !errors.Is(err, context.Canceled) {
+	if ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled) && !errors.Is(err, context.Canceled) {
 		err = errors.Join(err, context.Canceled)
 	}
 	f := fault.Explain(err, a.scene())

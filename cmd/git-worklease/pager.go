@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 )
 
@@ -21,7 +22,7 @@ func (a *app) page(ctx context.Context, text []byte) error {
 	}
 	cmd := exec.CommandContext(ctx, "sh", "-c", pager) //nolint:gosec // the user's own setting, run as git runs it
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = a.dir, bytes.NewReader(text), a.out, a.err
-	cmd.Env = append(a.environ[:len(a.environ):len(a.environ)], "GIT_PAGER_IN_USE=true")
+	cmd.Env = slices.Concat(a.environ, []string{"GIT_PAGER_IN_USE=true"})
 	for _, unlessSet := range []string{"LESS=FRX", "LV=-c"} { // what git sets
 		if name, _, _ := strings.Cut(unlessSet, "="); a.getenv(name) == "" {
 			cmd.Env = append(cmd.Env, unlessSet)

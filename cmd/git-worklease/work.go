@@ -22,7 +22,7 @@ import (
 type work struct {
 	app *app
 	// ctx ends at the command's deadline.
-	ctx    context.Context
+	ctx    context.Context //nolint:containedctx // of one command, which makes and ends it
 	cancel func()
 
 	git      *gitexec.Git
@@ -232,10 +232,10 @@ func (w *work) leaseOptions(store refstore.Store, local lease.Local) lease.Optio
 
 // seams lets a test stand between package lease and what it works with.
 func (w *work) seams(o lease.Options) lease.Options {
-	if wrap := w.app.env.local; wrap != nil {
+	if wrap := w.app.local; wrap != nil {
 		o.Local = wrap(o.Local)
 	}
-	if wrap := w.app.env.store; wrap != nil {
+	if wrap := w.app.store; wrap != nil {
 		o.Store = wrap(o.Store)
 	}
 	return o
