@@ -3,6 +3,7 @@ package refstore
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -35,6 +36,12 @@ func BuildTx(f Format, changes ...Change) (*Tx, error) {
 		tx.Updates = append(tx.Updates, u)
 	}
 	return tx, nil
+}
+
+// Contradicts says whether tips, the refs as they were read, show that tx can't succeed: one is not at Old. Those that are not in tips are
+// taken to be absent.
+func (tx *Tx) Contradicts(tips map[string]OID) bool {
+	return slices.ContainsFunc(tx.Updates, func(u Update) bool { return tips[u.Ref] != u.Old })
 }
 
 // Content is the commit object that the update makes.

@@ -22,13 +22,15 @@ import (
 // errMissed is returned with --strict where a bar is missed.
 var errMissed = errors.New("a bar is missed")
 
-func main() {
+// measure does the whole work. It returns the exit status.
+func measure() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1) //nolint:gocritic // nothing is left to stop
+		return 1
 	}
+	return 0
 }
 
 type options struct {

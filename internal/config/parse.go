@@ -7,14 +7,18 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/git-worklease/git-worklease/refstore"
 )
 
 // maxName bounds, in bytes, the name of an agent, a session, a host or an operator.
 const maxName = 128
 
 // ValidName says whether s can be the name of an agent, a session, a host or an operator: 1 to 128 bytes of UTF-8 without
-// control characters.
-func ValidName(s string) bool { return s != "" && len(s) <= maxName && !hasControl(s) }
+// control characters, and without blanks at its ends.
+func ValidName(s string) bool {
+	return s != "" && len(s) <= maxName && !hasControl(s) && s == strings.TrimSpace(s)
+}
 
 func name(s string, _ Origin) bool { return ValidName(s) }
 
@@ -87,21 +91,13 @@ func isAuthority(s string) bool {
 	return s != "" && len(s) <= 64 && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// isPrefix says whether s can hold our refs alone: a valid ref name below refs/ that ends with a slash, and is not one of
-// git's own namespaces as a whole.
+// isPrefix says whether s can hold our refs alone: a ref name that we write, below refs/, with a slash at its end, and none of git's own
+// namespaces as a whole.
 func isPrefix(s string) bool {
 	body, ok := strings.CutSuffix(s, "/")
-	if !ok || hasControl(s) || strings.ContainsAny(s, ` ~^:?*[\`) || strings.Contains(s, "..") || strings.Contains(s, "@{") {
-		return false
-	}
 	parts := strings.Split(body, "/")
-	if len(parts) < 2 || parts[0] != "refs" {
+	if !ok || len(parts) < 2 || slices.Contains(parts, "@") || !refstore.ValidRef(s+"meta") {
 		return false
-	}
-	for _, part := range parts {
-		if part == "" || part[0] == '.' || part == "@" || strings.HasSuffix(part, ".") || strings.HasSuffix(part, ".lock") {
-			return false
-		}
 	}
 	return len(parts) > 2 || !slices.Contains([]string{"heads", "tags", "remotes", "notes", "replace", "stash", "bisect"}, parts[1])
 }

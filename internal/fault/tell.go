@@ -3,6 +3,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/git-worklease/git-worklease/internal/term"
@@ -137,7 +138,7 @@ func resources(rs []lease.Resource) string {
 func cause(err error) string {
 	var u *refstore.UnavailableError
 	if errors.As(err, &u) {
-		return term.Clean(u.Error())
+		return unavailable(u)
 	}
 	return term.Clean(err.Error())
 }
@@ -181,8 +182,23 @@ func tellUnavailable(f *Fault, err error, _ Scene) {
 	if !errors.As(err, &e) {
 		return
 	}
-	f.Message = term.Clean(e.Error())
+	f.Message = unavailable(e)
 	f.Details = map[string]any{"url": e.URL, "trouble": e.Trouble}
+}
+
+// unavailable says what kept a remote from answering, in words for those that mean nothing to people.
+func unavailable(e *refstore.UnavailableError) string {
+	what := e.Err.Error()
+	switch {
+	case e.Trouble == refstore.TroubleDeadline:
+		what = "no answer in time"
+	case errors.Is(e.Err, io.EOF), errors.Is(e.Err, io.ErrUnexpectedEOF), strings.Contains(what, "server closed idle connection"):
+		what = "the connection was closed before the answer was complete"
+	}
+	if e.URL == "" {
+		return term.Clean(what)
+	}
+	return term.Clean(e.URL + ": " + what)
 }
 
 // trouble narrows an unavailable remote down to one kind.

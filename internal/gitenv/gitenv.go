@@ -7,8 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/git-worklease/git-worklease/internal/gitexec"
@@ -102,11 +102,8 @@ var questions = []string{
 
 func locate(ctx context.Context, g *gitexec.Git) (*Repo, error) {
 	plain := *g
-	if plain.Env == nil {
-		plain.Env = os.Environ()
-	}
 	// Git's words are looked at below, so they must not be translated.
-	plain.Env = append(plain.Env[:len(plain.Env):len(plain.Env)], "LC_ALL=C")
+	plain.Env = append(slices.Clip(g.Environ()), "LC_ALL=C")
 	out, err := plain.Output(ctx, questions...)
 	repo, parseErr := parseAnswers(string(out))
 	var failure *gitexec.Error

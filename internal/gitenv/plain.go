@@ -18,11 +18,7 @@ var ties = []string{
 // findPlain looks for the most usual repository by itself: a directory .git above the current one. It is only a guess, which spares a process
 // where git's own configuration confirms it; "" is none.
 func findPlain(g *gitexec.Git) (top string) {
-	env := g.Env
-	if env == nil {
-		env = os.Environ()
-	}
-	tied := slices.ContainsFunc(env, func(v string) bool {
+	tied := slices.ContainsFunc(g.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		return slices.Contains(ties, name)
 	})

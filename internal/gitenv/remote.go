@@ -172,7 +172,7 @@ func (r *Repo) ask(ctx context.Context, args ...string) ([]string, error) {
 // resolve makes a relative path absolute, as git does: from the top of the work tree, in a bare repository from the git
 // directory, outside a repository from the current directory.
 func (r *Repo) resolve(url string) string {
-	if !isPath(url) || filepath.IsAbs(url) {
+	if gitexec.KindOf(url) != gitexec.KindPath || filepath.IsAbs(url) {
 		return url
 	}
 	base := r.WorkTree
@@ -187,17 +187,4 @@ func (r *Repo) resolve(url string) string {
 		return url
 	}
 	return path
-}
-
-// isPath says whether git takes s for a local path: no scheme, no helper, and no colon before the first slash.
-func isPath(s string) bool {
-	if strings.Contains(s, "://") || strings.Contains(s, "::") {
-		return false
-	}
-	colon := strings.IndexByte(s, ':')
-	if runtime.GOOS == "windows" && colon == 1 {
-		return true
-	}
-	slash := strings.IndexByte(s, '/')
-	return colon < 0 || slash >= 0 && slash < colon
 }

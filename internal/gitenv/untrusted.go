@@ -1,16 +1,16 @@
 package gitenv
 
 import (
-	"net/url"
 	"path/filepath"
-	"strings"
+
+	"github.com/git-worklease/git-worklease/internal/gitexec"
 )
 
 // ChooseUntrusted is [Repo.Choose] for what a policy file wants, which anybody may have written: a configured remote's name or a URL, but no
 // path, and no repository that came with the clone. Git runs the hooks of a repository on this machine that it pushes to.
 func (r *Repo) ChooseUntrusted(wanted string) (Remote, error) {
 	remote, err := r.Choose(wanted)
-	if err == nil && remote.URL != "" && (isPath(remote.URL) || r.contains(remote.URL)) {
+	if err == nil && remote.URL != "" && (gitexec.KindOf(remote.URL) == gitexec.KindPath || r.contains(remote.URL)) {
 		return Remote{}, &NoSuchRemoteError{Name: wanted, Remotes: r.Remotes()}
 	}
 	return remote, err
@@ -18,14 +18,14 @@ func (r *Repo) ChooseUntrusted(wanted string) (Remote, error) {
 
 // contains says whether a file URL leads into a work tree of the clone.
 func (r *Repo) contains(fileURL string) bool {
-	if scheme, _, _ := strings.Cut(fileURL, ":"); !strings.EqualFold(scheme, "file") {
+	if gitexec.KindOf(fileURL) != gitexec.KindFile {
 		return false
 	}
-	u, err := url.Parse(fileURL)
-	if err != nil {
+	path := filepath.FromSlash(gitexec.FilePath(fileURL))
+	if !filepath.IsAbs(path) {
 		return true
 	}
-	for path := resolved(filepath.FromSlash(u.Path)); ; path = filepath.Dir(path) {
+	for path = resolved(path); ; path = filepath.Dir(path) {
 		if sameFile(path, r.WorkTree) || sameFile(path, filepath.Dir(r.CommonDir)) {
 			return true
 		}

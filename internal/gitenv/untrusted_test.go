@@ -33,6 +33,8 @@ func TestChooseUntrusted(t *testing.T) {
 		"file://" + top + "/vendor/evil":        false,
 		"file://h" + top + "/vendor/%65vil.git": false,
 		"FILE://" + top:                         false,
+		"file://vendor":                         false, // taken for a path from the current directory
+		"file://" + top + "/vendor?/evil":       false,
 		"file://" + outside + "/link/evil.git":  false,
 	} {
 		_, err := repo.ChooseUntrusted(wanted)

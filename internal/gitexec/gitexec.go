@@ -1,4 +1,4 @@
-// Package gitexec runs the system's git and reads its configuration. It knows nothing of what the answers mean.
+// Package gitexec runs the system's git, reads its configuration, and reads URLs as it does. It knows nothing of what the answers mean.
 package gitexec
 
 import (

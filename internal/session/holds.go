@@ -4,7 +4,10 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"maps"
+	"os"
 	"slices"
+	"sync"
 
 	"github.com/git-worklease/git-worklease/lease"
 )
@@ -47,6 +50,10 @@ func (s *State) MadeBy(claim lease.ClaimID) (Maker, error) {
 // readSession reads a session's file; where there is none, the session holds nothing.
 func (s *State) readSession(session string) (sessionFile, error) {
 	path := s.sessionPath(session)
+	before, statErr := os.Lstat(path)
+	if f, ok := s.read.file(path, before); ok && statErr == nil {
+		return f, nil
+	}
 	var f sessionFile
 	err := checkDir(s.path("sessions"))
 	if err == nil {
@@ -66,6 +73,9 @@ func (s *State) readSession(session string) (sessionFile, error) {
 	}
 	if err != nil {
 		return sessionFile{}, err
+	}
+	if statErr == nil {
+		s.read.keep(path, before, f)
 	}
 	return f, nil
 }
@@ -174,4 +184,33 @@ func (f *sessionFile) trim() {
 		delete(f.Made, old.Claim)
 		f.Holds = slices.DeleteFunc(f.Holds, func(h lease.Hold) bool { return h.Claim == old.Claim })
 	}
+}
+
+// lastRead is the session's file as this process has read it last. A file is never changed but replaced, so one that looks the same is the same.
+type lastRead struct {
+	mu   sync.Mutex
+	path string
+	info os.FileInfo
+	f    sessionFile
+}
+
+func (l *lastRead) file(path string, now os.FileInfo) (sessionFile, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.info == nil || now == nil || l.path != path || !os.SameFile(l.info, now) || l.info.Size() != now.Size() || !l.info.ModTime().Equal(now.ModTime()) {
+		return sessionFile{}, false
+	}
+	return l.f.clone(), true
+}
+
+func (l *lastRead) keep(path string, info os.FileInfo, f sessionFile) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.path, l.info, l.f = path, info, f.clone()
+}
+
+func (f *sessionFile) clone() sessionFile {
+	c := *f
+	c.Holds, c.Made = slices.Clone(f.Holds), maps.Clone(f.Made)
+	return c
 }

@@ -29,10 +29,6 @@ type Identity struct {
 	Agent, Host, Operator string
 }
 
-// Explicit says whether somebody named the session. Where the name rests on the worktree alone, two workers in one worktree
-// can't be told apart by it: see [Ambiguous].
-func (i Identity) Explicit() bool { return i.Origin != OriginWorktree }
-
 // Runtime is a program that runs coding agents, and the variable in which it gives each run's ID to the commands that it starts.
 type Runtime struct {
 	Name, Env string

@@ -45,7 +45,7 @@ func TestResolveSession(t *testing.T) {
 		got, err := session.Resolve(session.Surroundings{
 			Settings: settings, Getenv: getenv(env...), Bound: bound, Worktree: worktree, Login: "alice", HostName: "box",
 		})
-		if err != nil || got.Session != step.session || got.Origin != step.origin || got.Explicit() == (step.origin == session.OriginWorktree) {
+		if err != nil || got.Session != step.session || got.Origin != step.origin {
 			t.Errorf("got %+v, %v; want %s from %s", got, err, step.session, step.origin)
 		}
 		if (got.Runtime == "codex") != (len(env) > 0) {

@@ -98,11 +98,18 @@ func (s *State) saveIntent(f *intentFile) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	if err := writeNew(path, append(data, intentEnd...), whole); err != nil {
-		_ = os.Remove(path)
-		return writeError(path, err)
+	survives := whole
+	if s.o.Kind == Local {
+		survives = fleeting // the clone's own refs do not outlive a loss of power any better
 	}
-	return writeError(path, syncDir(filepath.Dir(path)))
+	err = writeNew(path, append(data, intentEnd...), survives)
+	if err == nil && survives == whole {
+		err = syncDir(filepath.Dir(path))
+	}
+	if err != nil {
+		_ = os.Remove(path)
+	}
+	return writeError(path, err)
 }
 
 // intentEnd is what the file of an intent ends with.

@@ -45,6 +45,8 @@ type State struct {
 	held map[string]func() error // locks of intents, by ID
 	made map[lease.ClaimID]Maker // who decided on the claims of the intents that were left behind
 	home Home                    // once known
+
+	read lastRead
 }
 
 var _ lease.Local = (*State)(nil)

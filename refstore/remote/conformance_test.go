@@ -78,7 +78,7 @@ func sha256Server(t *testing.T) server {
 func (s server) target() refstoretest.Target {
 	return refstoretest.Target{
 		Racers: s.racers,
-		Open:   func(t *testing.T) refstore.Store { return s.open(t) },
+		Open:   s.open,
 		Plant: func(t *testing.T, ref string) {
 			t.Helper()
 			if _, err := s.repo.Seed(t.Context()); err != nil {

@@ -68,18 +68,18 @@ func (o *Options) inProcess() refstore.Transport {
 	if o.ThroughGit || o.Known.Format == refstore.SHA256 {
 		return nil
 	}
-	switch classify(o.URL) {
-	case kindHTTP:
+	switch gitexec.KindOf(o.URL) {
+	case gitexec.KindHTTP:
 		if _, bad := httpgit.Unsupported(o.Config, o.URL); bad {
 			return nil
 		}
 		return httpgit.New(httpgit.Options{URL: o.URL, Git: o.Git, Config: o.Config, Known: o.Known, Now: o.Now})
-	case kindSSH:
+	case gitexec.KindSSH:
 		return sshgit.New(sshgit.Options{
 			URL: o.URL, Git: o.Git, Config: o.Config, UploadPack: o.UploadPack, ReceivePack: o.ReceivePack,
 			Early: o.Early, Persist: o.SSHPersist, RuntimeDir: o.RuntimeDir, Known: o.Known, Now: o.Now,
 		})
-	case kindPath:
+	case gitexec.KindPath, gitexec.KindFile:
 		return pathgit.New(pathgit.Options{URL: o.URL, Git: o.Git, Known: o.Known, Now: o.Now})
 	default:
 		return nil

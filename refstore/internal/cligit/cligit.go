@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -103,27 +102,9 @@ func (t *transport) repo(f refstore.Format) (*repo, error) {
 	return r, r.create(t.o.Now())
 }
 
-// native says whether git itself speaks to the URL, rather than a remote helper that may do so in its own way.
-func native(url string) bool {
-	if helper.MatchString(url) {
-		return false
-	}
-	scheme, _, ok := strings.Cut(url, "://")
-	if !ok {
-		return true // a path, or host:path
-	}
-	switch scheme {
-	case "http", "https", "ssh", "git", "file", "git+ssh", "ssh+git":
-		return true
-	}
-	return false
-}
-
-var helper = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9+.-]*::`)
-
 // trouble tells of a failure before anything was sent.
 func (t *transport) trouble(ctx context.Context, err error) *refstore.UnavailableError {
-	u := &refstore.UnavailableError{URL: redact(t.o.URL), Trouble: refstore.TroubleLocal, Err: err}
+	u := &refstore.UnavailableError{URL: gitexec.Redact(t.o.URL), Trouble: refstore.TroubleLocal, Err: err}
 	var failure *gitexec.Error
 	if errors.As(err, &failure) && failure.Code >= 0 {
 		u.Trouble = classify(failure.Stderr)
@@ -155,26 +136,4 @@ func classify(words string) refstore.Trouble {
 		return refstore.TroubleNotFound
 	}
 	return refstore.TroubleNetwork
-}
-
-// redact is the URL without a password.
-func redact(url string) string {
-	scheme, rest, ok := strings.Cut(url, "://")
-	if !ok {
-		return url
-	}
-	authority, path, _ := strings.Cut(rest, "/")
-	at := strings.LastIndexByte(authority, '@')
-	if at < 0 {
-		return url
-	}
-	user, _, secret := strings.Cut(authority[:at], ":")
-	if secret || strings.HasPrefix(scheme, "http") {
-		authority = authority[at+1:]
-		if secret && !strings.HasPrefix(scheme, "http") {
-			authority = user + "@" + authority
-		}
-		return strings.TrimSuffix(scheme+"://"+authority+"/"+path, "/")
-	}
-	return url
 }

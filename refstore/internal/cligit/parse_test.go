@@ -89,28 +89,6 @@ func TestHandover(t *testing.T) {
 	}
 }
 
-func TestNative(t *testing.T) {
-	for url, want := range map[string]bool{
-		"https://h/r": true, "ssh://h/r": true, "h:r": true, "/p": true, "file:///p": true, "git://h/r": true, "[::1]:r": true, "ssh://[::1]/r": true,
-		"codecommit::eu://r": false, "s3://b/r": false, "ext::sh -c x": false, "gcrypt::git@h:r": false,
-	} {
-		if native(url) != want {
-			t.Errorf("%s: %v", url, !want)
-		}
-	}
-}
-
-func TestRedact(t *testing.T) {
-	for url, want := range map[string]string{
-		"https://ann:secret@h/r.git": "https://h/r.git", "https://token@h/r": "https://h/r", "ssh://git@h/r": "ssh://git@h/r", "ssh://git:pw@h:22/r": "ssh://git@h:22/r",
-		"git@h:r": "git@h:r", "/p/x@y": "/p/x@y", "https://h/a@b": "https://h/a@b", "https://ann:p@ss@h": "https://h",
-	} {
-		if got := redact(url); got != want {
-			t.Errorf("%s: got %s, want %s", url, got, want)
-		}
-	}
-}
-
 func FuzzParseTrace(f *testing.F) {
 	f.Add("packet: push< " + one + ` refs/w/a\0atomic` + "\npacket: push> " + zero + " " + one + " refs/w/a\n")
 	f.Fuzz(func(t *testing.T, in string) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/git-worklease/git-worklease/internal/gitexec"
 	"github.com/git-worklease/git-worklease/refstore"
 )
 
@@ -34,7 +35,7 @@ func (t *transport) Push(ctx context.Context, tx *refstore.Tx) (*refstore.Report
 	if err != nil {
 		return nil, err
 	}
-	if tips != nil && contradicts(tips, tx) {
+	if tips != nil && tx.Contradicts(tips) {
 		return &refstore.Report{Stale: true, Advertised: tips}, nil
 	}
 	return t.push(ctx, r, tx)
@@ -61,19 +62,10 @@ func (t *transport) parents(ctx context.Context, r *repo, tx *refstore.Tx) (tips
 	if len(missing) == 0 {
 		return tips, nil
 	}
-	if tips, err = t.Refs(ctx, []string{"refs/"}); err == nil && !contradicts(tips, tx) {
+	if tips, err = t.Refs(ctx, []string{"refs/"}); err == nil && !tx.Contradicts(tips) {
 		err = t.trouble(ctx, fmt.Errorf("git fetch: the server did not send %s", missing[0].Short()))
 	}
 	return tips, err
-}
-
-func contradicts(tips map[string]refstore.OID, tx *refstore.Tx) bool {
-	for i := range tx.Updates {
-		if tips[tx.Updates[i].Ref] != tx.Updates[i].Old {
-			return true
-		}
-	}
-	return false
 }
 
 // pushArgs asks for --atomic where that says anything: a server may lack it.
@@ -129,12 +121,13 @@ type pushed struct {
 // conclude judges a push by git's report on each ref, and where there is none, by whether anything can have been sent.
 func (t *transport) conclude(ctx context.Context, tx *refstore.Tx, format refstore.Format, p *pushed) (*refstore.Report, error) {
 	result, tr := parsePorcelain(string(p.stdout)), p.trace
-	if !native(t.o.URL) {
-		// A helper may say so of one ref and have sent another.
+	helper := gitexec.KindOf(t.o.URL) == gitexec.KindHelper
+	if helper {
+		// It may say so of one ref and have sent another.
 		maps.Copy(result.refused, result.unsent)
 		result.unsent = nil
 	}
-	unsent := !p.started || p.ended && tr.alive && !tr.commanded && native(t.o.URL)
+	unsent := !p.started || p.ended && tr.alive && !tr.commanded && !helper
 	switch {
 	case len(result.unsent) > 0 && !tr.commanded:
 		return &refstore.Report{Stale: true, Advertised: tr.advertised}, nil
@@ -146,7 +139,7 @@ func (t *transport) conclude(ctx context.Context, tx *refstore.Tx, format refsto
 		return nil, t.trouble(ctx, p.err)
 	case tr.format != "" && tr.format != format:
 		return nil, t.unsupported(refstore.FeatureFormat, string(tr.format))
-	case contradicts(tr.advertised, tx):
+	case tx.Contradicts(tr.advertised):
 		return &refstore.Report{Stale: true, Advertised: tr.advertised}, nil
 	case len(tx.Updates) > 1 && !tr.atomic:
 		return nil, t.unsupported(refstore.FeatureAtomic, "")
@@ -155,7 +148,7 @@ func (t *transport) conclude(ctx context.Context, tx *refstore.Tx, format refsto
 }
 
 func (t *transport) unsupported(f refstore.Feature, detail string) error {
-	return &refstore.UnsupportedError{URL: redact(t.o.URL), Feature: f, Detail: detail}
+	return &refstore.UnsupportedError{URL: gitexec.Redact(t.o.URL), Feature: f, Detail: detail}
 }
 
 // sent tells of a request that the server may have received.

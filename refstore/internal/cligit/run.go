@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/git-worklease/git-worklease/internal/gitexec"
+	"github.com/git-worklease/git-worklease/refstore/internal/procgroup"
 )
 
 // outcome is what a command of git left.
@@ -26,7 +27,10 @@ func run(ctx context.Context, g *gitexec.Git, args []string, stdin []byte) (outc
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	whole := false
 	if !g.Interactive {
-		whole = alone(cmd)
+		whole = procgroup.Alone(cmd)
+	}
+	if whole {
+		cmd.Cancel = func() error { return procgroup.Kill(cmd) }
 	}
 	err := cmd.Run()
 	out := outcome{stdout: stdout.Bytes(), stderr: stderr.String(), started: cmd.Process != nil, ended: ctx.Err() == nil || whole}

@@ -3,7 +3,6 @@ package cligit
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -57,13 +56,6 @@ var fixed = [...]setting{
 	{"fetch.writeCommitGraph", "false"}, {"submodule.recurse", "false"},
 }
 
-// bound are the variables that bind git to the user's repository, or hand it settings, which are handed over in another way.
-var bound = [...]string{
-	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "GIT_DIR",
-	"GIT_GRAFT_FILE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_QUARANTINE_PATH", "GIT_REPLACE_REF_BASE",
-	"GIT_SHALLOW_FILE", "GIT_TRACE", "GIT_TRACE_BARE", "GIT_TRACE_PACKET", "GIT_WORK_TREE", "LC_ALL", "LANGUAGE",
-}
-
 // command is git in a repository of ours with the user's settings. Words come untranslated.
 func (t *transport) command(ctx context.Context, gitDir string, args ...string) (*gitexec.Git, []string, error) {
 	settings, err := t.gather(ctx, gitDir)
@@ -78,16 +70,10 @@ func (t *transport) command(ctx context.Context, gitDir string, args ...string) 
 	return g, append([]string{"--git-dir=" + gitDir}, args...), nil
 }
 
-// unbound is the user's git without ties to a repository.
+// unbound is the user's git without ties to a repository, and without settings, which are handed over in another way.
 func (t *transport) unbound() *gitexec.Git {
 	g := *t.o.Git
-	if g.Env == nil {
-		g.Env = os.Environ()
-	}
-	g.Env = slices.DeleteFunc(slices.Clone(g.Env), func(v string) bool {
-		name, _, _ := strings.Cut(v, "=")
-		return slices.Contains(bound[:], name) || hasPrefix(name, []string{"GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"})
-	})
+	g.Env = gitexec.Unbound(g.Environ(), "GIT_TRACE", "GIT_TRACE_BARE", "GIT_TRACE_PACKET", "LC_ALL", "LANGUAGE")
 	g.Env = append(g.Env, "LC_ALL=C")
 	return &g
 }

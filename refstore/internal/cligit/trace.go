@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/git-worklease/git-worklease/refstore"
 )
@@ -50,11 +51,16 @@ func readTrace(file string) *trace {
 	return parseTrace(f)
 }
 
+// The lines of a trace. They are compiled when the first is read: most processes never do.
 var (
-	packetLine  = regexp.MustCompile(`^packet: +([a-z-]+)([<>]) (.*)$`)
-	commandLine = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64}) ([0-9a-f]{40}|[0-9a-f]{64}) `)
-	refLine     = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64}) (\S+?)(?:\\0(.*))?$`)
+	packetLine  = lazily(`^packet: +([a-z-]+)([<>]) (.*)$`)
+	commandLine = lazily(`^([0-9a-f]{40}|[0-9a-f]{64}) ([0-9a-f]{40}|[0-9a-f]{64}) `)
+	refLine     = lazily(`^([0-9a-f]{40}|[0-9a-f]{64}) (\S+?)(?:\\0(.*))?$`)
 )
+
+func lazily(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
 
 func parseTrace(r io.Reader) *trace {
 	tr := &trace{}
@@ -62,13 +68,13 @@ func parseTrace(r io.Reader) *trace {
 	lines.Buffer(nil, 256<<10)
 	for lines.Scan() {
 		tr.alive = true
-		m := packetLine.FindStringSubmatch(lines.Text())
+		m := packetLine().FindStringSubmatch(lines.Text())
 		// A server on this machine writes into the same file.
 		if m == nil || m[1] == "receive-pack" || m[1] == "upload-pack" {
 			continue
 		}
 		if m[2] == ">" {
-			tr.commanded = tr.commanded || commandLine.MatchString(m[3])
+			tr.commanded = tr.commanded || commandLine().MatchString(m[3])
 		} else {
 			tr.received(m[3])
 		}
@@ -88,7 +94,7 @@ func (tr *trace) received(text string) {
 		tr.capability(text)
 		return
 	}
-	m := refLine.FindStringSubmatch(text)
+	m := refLine().FindStringSubmatch(text)
 	if m == nil {
 		return
 	}

@@ -148,13 +148,7 @@ func hasAnyPrefix(name string, prefixes []string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
-// Contradicts says whether an advertisement of receive-pack shows that tx can't succeed: a ref is not at Old.
-// Its Refs must have been kept with [Prefixes] of tx.
-func (a *Advert) Contradicts(tx *refstore.Tx) bool {
-	return slices.ContainsFunc(tx.Updates, func(u refstore.Update) bool { return a.Refs[u.Ref] != u.Old })
-}
-
-// Prefixes are the folders of the refs of tx, each with its slash: what of an advertisement concerns tx.
+// Prefixes are the folders of the refs of tx, each with its slash: what of an advertisement concerns tx, and all that [refstore.Tx.Contradicts] needs.
 func Prefixes(tx *refstore.Tx) []string {
 	var dirs []string
 	for _, u := range tx.Updates {

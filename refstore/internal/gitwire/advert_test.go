@@ -120,20 +120,7 @@ func TestAdverts(t *testing.T) {
 	}
 }
 
-func TestContradicts(t *testing.T) {
-	a := &Advert{Refs: map[string]refstore.OID{refA: "1"}}
-	cases := []struct {
-		ref  string
-		old  refstore.OID
-		want bool
-	}{
-		{refA, "1", false}, {refA, "2", true}, {refA, "", true}, {refB, "", false}, {refB, "1", true},
-	}
-	for _, c := range cases {
-		if got := a.Contradicts(txOf(change(c.ref, c.old, "x"))); got != c.want {
-			t.Errorf("%s at %q: %v", c.ref, c.old, got)
-		}
-	}
+func TestPrefixes(t *testing.T) {
 	got := Prefixes(txOf(change(refA, "", "x"), change("refs/worklease/meta", "", "x"), change(refB, "", "x"), change("odd", "", "x")))
 	if want := "refs/worklease/claims/ refs/worklease/"; strings.Join(got, " ") != want {
 		t.Errorf("prefixes %v, want %s", got, want)

@@ -7,6 +7,7 @@ import (
 	"strings"
 )
 
+// What goes wrong in an exchange. Each is the target of errors.Is.
 var (
 	// ErrMalformed: what came is not git's protocol.
 	ErrMalformed = errors.New("not git's protocol")

@@ -3,7 +3,6 @@ package httpgit
 import (
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -113,12 +112,8 @@ func expandHome(path string, env environment) string {
 type environment map[string]string
 
 func envOf(g *gitexec.Git) environment {
-	all := os.Environ()
-	if g != nil && g.Env != nil {
-		all = g.Env
-	}
 	env := make(environment)
-	for _, entry := range all {
+	for _, entry := range g.Environ() {
 		name, value, _ := strings.Cut(entry, "=")
 		env[name] = value
 	}

@@ -113,7 +113,7 @@ func (t *transport) Push(ctx context.Context, tx *refstore.Tx) (*refstore.Report
 	if err := advert.Unfit(t.name, tx); err != nil {
 		return nil, err
 	}
-	if advert.Contradicts(tx) {
+	if tx.Contradicts(advert.Refs) {
 		return &refstore.Report{Stale: true, Advertised: advert.Refs}, nil
 	}
 	report, err := t.receive(ctx, tx, advert)

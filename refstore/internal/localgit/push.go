@@ -27,9 +27,6 @@ func (t *transport) Push(ctx context.Context, tx *refstore.Tx) (*refstore.Report
 	if tips, stale := t.contradicted(tx); stale {
 		return &refstore.Report{Stale: true, Advertised: tips}, nil
 	}
-	if err := t.objects.WriteTx(tx); err != nil {
-		return nil, t.trouble(ctx, err)
-	}
 	return t.transact(ctx, tx)
 }
 
@@ -46,10 +43,7 @@ func (t *transport) contradicted(tx *refstore.Tx) (tips map[string]refstore.OID,
 	if err != nil {
 		return nil, false
 	}
-	for i := range tx.Updates {
-		stale = stale || tips[tx.Updates[i].Ref] != tx.Updates[i].Old
-	}
-	return tips, stale
+	return tips, tx.Contradicts(tips)
 }
 
 // script is the transaction in the language of `git update-ref --stdin -z`.
@@ -79,19 +73,30 @@ type transaction struct {
 	stdout, stderr bytes.Buffer
 }
 
-// transact makes tx in one process. That process is never killed, for it may be between two refs: where the context ends first it
-// finishes by itself, and the outcome is left to be read.
+// transact makes tx in one process. The objects are written while that starts; it has nothing to do before it is told. It is never killed, for
+// it may be between two refs: where the context ends first it finishes by itself, and the outcome is left to be read.
 func (t *transport) transact(ctx context.Context, tx *refstore.Tx) (*refstore.Report, error) {
 	args := t.args("update-ref", "--stdin", "-z")
 	run := &transaction{cmd: t.git.Command(context.WithoutCancel(ctx), args...)}
-	run.cmd.Stdin = bytes.NewReader(script(tx))
+	stdin, err := run.cmd.StdinPipe()
+	if err != nil {
+		return nil, t.trouble(ctx, err)
+	}
 	run.cmd.Stdout, run.cmd.Stderr = &run.stdout, &run.stderr
 	procgroup.Detach(run.cmd)
 	if err := run.cmd.Start(); err != nil {
 		return nil, t.trouble(ctx, gitexec.Failure(ctx, args, "", err))
 	}
+	err = t.objects.WriteTx(tx)
+	if err == nil {
+		_, _ = stdin.Write(script(tx)) // whether git has got it, it says itself
+	}
+	_ = stdin.Close()
 	ended := make(chan error, 1)
 	go func() { ended <- run.cmd.Wait() }()
+	if err != nil {
+		return nil, t.trouble(ctx, err)
+	}
 	select {
 	case err := <-ended:
 		return run.report(tx, err)

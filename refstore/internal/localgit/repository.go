@@ -9,30 +9,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/git-worklease/git-worklease/internal/gitexec"
 	"github.com/git-worklease/git-worklease/refstore"
 )
 
-// bound are the variables that bind git to another repository or quarantine: a hook of the user's repository has them set.
-var bound = [...]string{
-	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_CONFIG", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_DIR",
-	"GIT_GRAFT_FILE", "GIT_INDEX_FILE", "GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_QUARANTINE_PATH",
-	"GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_WORK_TREE", "GIT_TEMPLATE_DIR", "GIT_DEFAULT_REF_FORMAT",
-}
-
-// private is g without ties to the user's repository.
+// private is g without ties to the user's repository, nor to what the user wants of new ones.
 func private(g *gitexec.Git) *gitexec.Git {
-	env := g.Env
-	if env == nil {
-		env = os.Environ()
-	}
-	env = slices.DeleteFunc(slices.Clone(env), func(v string) bool {
-		name, _, _ := strings.Cut(v, "=")
-		return slices.Contains(bound[:], name)
-	})
+	env := gitexec.Unbound(g.Environ(), "GIT_NAMESPACE", "GIT_TEMPLATE_DIR", "GIT_DEFAULT_REF_FORMAT")
 	return &gitexec.Git{Program: g.Program, Dir: g.Dir, Env: append(env, "GIT_DEFAULT_REF_FORMAT=files")}
 }
 

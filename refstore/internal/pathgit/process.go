@@ -4,8 +4,6 @@ import (
 	"context"
 	"io"
 	"os/exec"
-	"slices"
-	"strings"
 
 	"github.com/git-worklease/git-worklease/internal/gitexec"
 	"github.com/git-worklease/git-worklease/refstore/internal/gitwire"
@@ -18,21 +16,6 @@ const (
 	writer = "receive-pack"
 )
 
-// local are the variables that tie git to one repository, as `git rev-parse --local-env-vars` lists them, and the one by which a
-// receiving git forbids its hooks to move refs. They are the caller's, not the remote's.
-var local = []string{
-	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "GIT_OBJECT_DIRECTORY",
-	"GIT_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE", "GIT_INDEX_FILE", "GIT_NO_REPLACE_OBJECTS",
-	"GIT_REPLACE_REF_BASE", "GIT_PREFIX", "GIT_INTERNAL_SUPER_PREFIX", "GIT_SHALLOW_FILE", "GIT_COMMON_DIR", "GIT_QUARANTINE_PATH",
-}
-
-func withoutLocal(env []string) []string {
-	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		return slices.Contains(local, name)
-	})
-}
-
 // process is a running service of git. What is written to it is its request.
 type process struct {
 	ctx    context.Context //nolint:containedctx // of the command that it wraps
@@ -41,7 +24,7 @@ type process struct {
 
 	stdin   io.WriteCloser
 	stdout  *io.PipeReader
-	stderr  tail
+	stderr  procgroup.Words
 	done    chan error
 	unwatch func() bool
 	sent    bool // a request was begun
@@ -59,7 +42,7 @@ func (t *transport) start(ctx context.Context, args ...string) (*process, error)
 		life = context.WithoutCancel(ctx)
 	}
 	cmd := t.options.Git.Command(life, p.args...)
-	cmd.Env = withoutLocal(cmd.Env)
+	cmd.Env = gitexec.Unbound(cmd.Env)
 	if args[0] == reader {
 		cmd.Env = append(cmd.Env, "GIT_PROTOCOL=version=2")
 	} else {
@@ -108,7 +91,7 @@ func (p *process) finish() error {
 	select {
 	case err := <-p.done:
 		if err != nil {
-			return gitexec.Failure(p.ctx, p.args, string(p.stderr.text), err)
+			return gitexec.Failure(p.ctx, p.args, p.stderr.String(), err)
 		}
 		return nil
 	case <-p.ctx.Done():
@@ -120,14 +103,4 @@ func (p *process) finish() error {
 func (p *process) hangUp() {
 	_ = gitwire.WriteFlush(p.stdin)
 	_ = p.finish()
-}
-
-// tail keeps the first bytes of what a process says.
-type tail struct{ text []byte }
-
-const maxStderr = 16 << 10
-
-func (s *tail) Write(b []byte) (int, error) {
-	s.text = append(s.text, b[:min(len(b), maxStderr-len(s.text))]...)
-	return len(b), nil
 }

@@ -33,7 +33,7 @@ type transport struct {
 
 // New makes the transport. It opens nothing.
 func New(o Options) refstore.Transport {
-	return &transport{options: o, path: pathOf(o.URL), server: o.Known}
+	return &transport{options: o, path: gitexec.FilePath(o.URL), server: o.Known}
 }
 
 // Refs implements [refstore.Transport] by ls-refs of protocol version 2.
@@ -111,7 +111,7 @@ func (t *transport) askAndSend(ctx context.Context, p *process, tx *refstore.Tx)
 		p.hangUp()
 		return nil, err
 	}
-	if advert.Contradicts(tx) {
+	if tx.Contradicts(advert.Refs) {
 		p.hangUp()
 		return &refstore.Report{Stale: true, Advertised: advert.Refs}, nil
 	}

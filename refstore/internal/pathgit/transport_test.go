@@ -5,9 +5,7 @@ import (
 	"errors"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -252,15 +250,6 @@ func TestEnvironmentOfTheCaller(t *testing.T) {
 	push(t, tr, change(refA, "", "one"))
 	if len(refs(t, tr)) != 1 || git(t, "-C", own, "for-each-ref") != "" {
 		t.Error("the wrong repository was written to")
-	}
-	out, err := exec.Command("git", "rev-parse", "--local-env-vars").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name := range strings.FieldsSeq(string(out)) {
-		if left := withoutLocal([]string{"HOME=/h", name + "=x"}); !slices.Equal(left, []string{"HOME=/h"}) {
-			t.Errorf("%s is handed on", name)
-		}
 	}
 }
 

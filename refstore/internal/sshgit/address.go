@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/git-worklease/git-worklease/internal/gitexec"
 )
 
 // address is where a repository is, taken apart as git does.
@@ -22,7 +24,7 @@ type address struct {
 // parseAddress reads ssh://[user@]host[:port]/path, git+ssh:// and ssh+git:// likewise, and scp's [user@]host:path and [host:port]:path. What
 // ssh or a server's program would take for an option is refused.
 func parseAddress(raw string) (address, error) {
-	a := address{name: redact(raw)}
+	a := address{name: gitexec.Redact(raw)}
 	authority, path, err := split(raw)
 	if err != nil {
 		return a, err
@@ -105,21 +107,6 @@ func (a *address) parseAuthority(authority string) error {
 func isPort(s string) bool {
 	n, err := strconv.ParseUint(s, 10, 16)
 	return err == nil && n > 0
-}
-
-// redact takes a password out of a URL. Ssh does not take one from there, but somebody may have tried.
-func redact(raw string) string {
-	scheme, rest, ok := strings.Cut(raw, "://")
-	if !ok {
-		return raw
-	}
-	authority, _, _ := strings.Cut(rest, "/")
-	at := strings.LastIndexByte(authority, '@')
-	user, _, secret := strings.Cut(authority[:max(at, 0)], ":")
-	if !secret {
-		return raw
-	}
-	return scheme + "://" + user + rest[at:]
 }
 
 // quoted is the path as one word for the server's shell.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/git-worklease/git-worklease/internal/gitexec"
 	"github.com/git-worklease/git-worklease/refstore/internal/gitwire"
+	"github.com/git-worklease/git-worklease/refstore/internal/procgroup"
 )
 
 // lingering is how long an ssh that has been told to end may take.
@@ -95,7 +95,7 @@ func (t *transport) run(s *session, service string, v2 bool) error {
 	s.args = append(s.args, t.address.host, service+" "+t.address.quoted())
 	s.cmd = t.program.command(env, s.args...)
 	if !t.o.Git.Interactive {
-		alone(s.cmd)
+		procgroup.Alone(s.cmd)
 	}
 	var err error
 	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
@@ -152,7 +152,7 @@ func (s *session) kill() {
 	select {
 	case <-s.ended: // its ID may be another's by now
 	default:
-		kill(s.cmd)
+		_ = procgroup.Kill(s.cmd)
 	}
 	_ = s.stdin.Close()
 	_ = s.stdout.Close()
@@ -188,66 +188,4 @@ func (s *session) failure(ctx context.Context) *gitexec.Error {
 	s.finish()
 	<-s.ended
 	return gitexec.Failure(ctx, s.args, s.stderr.String(), s.err)
-}
-
-// tail keeps the first bytes of what a program says on stderr, and never waits long for more: a process that ssh leaves in the background may hold
-// it open.
-type tail struct {
-	r, w *os.File
-	done chan struct{}
-
-	mu   sync.Mutex
-	text []byte
-}
-
-const (
-	maxStderr = 16 << 10
-	// lastWords is how long to wait for what a program said just before it ended.
-	lastWords = 200 * time.Millisecond
-)
-
-func newTail(cmd *exec.Cmd) (*tail, error) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	cmd.Stderr = w
-	return &tail{r: r, w: w, done: make(chan struct{})}, nil
-}
-
-func (t *tail) close() {
-	_ = t.w.Close()
-	_ = t.r.Close()
-}
-
-// follow reads in the background. The program has its own end of the pipe by now.
-func (t *tail) follow() {
-	_ = t.w.Close()
-	go func() {
-		defer close(t.done)
-		_, _ = io.Copy(t, t.r)
-	}()
-}
-
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, b[:min(len(b), maxStderr-len(t.text))]...)
-	return len(b), nil
-}
-
-func (t *tail) settle() {
-	timer := time.NewTimer(lastWords)
-	defer timer.Stop()
-	select {
-	case <-t.done:
-	case <-timer.C:
-	}
-	_ = t.r.Close()
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.text)
 }

@@ -191,7 +191,7 @@ func (t *transport) Push(ctx context.Context, tx *refstore.Tx) (*refstore.Report
 		s.hangUp()
 		return nil, err
 	}
-	if s.advert.Contradicts(tx) {
+	if tx.Contradicts(s.advert.Refs) {
 		s.hangUp()
 		return &refstore.Report{Stale: true, Advertised: s.advert.Refs}, nil
 	}
@@ -201,7 +201,7 @@ func (t *transport) Push(ctx context.Context, tx *refstore.Tx) (*refstore.Report
 // receiver is a session that has advertised the refs. One that was opened early may be behind the times: only a fresh one can contradict tx.
 func (t *transport) receiver(ctx context.Context, tx *refstore.Tx) (*session, error) {
 	if s := t.early.take(ctx); s != nil {
-		if !s.advert.Contradicts(tx) {
+		if !tx.Contradicts(s.advert.Refs) {
 			return s, nil
 		}
 		s.hangUp()

@@ -1,4 +1,4 @@
-package pathgit
+package gitexec
 
 import (
 	"net/url"
@@ -6,12 +6,13 @@ import (
 	"strings"
 )
 
-// pathOf is the path that a file:// URL names as git reads it, or a path itself.
-func pathOf(raw string) string {
-	rest, ok := strings.CutPrefix(raw, "file://")
-	if !ok {
+// FilePath is the path that a file URL names as git reads it, and every other URL as it is. It is relative where a file URL has a host and
+// nothing else, which git does not take.
+func FilePath(raw string) string {
+	if KindOf(raw) != KindFile {
 		return raw
 	}
+	rest := raw[len("file://"):]
 	if decoded, err := url.PathUnescape(rest); err == nil {
 		rest = decoded
 	}

@@ -1,42 +1,47 @@
-package remote
+package gitexec
 
 import (
 	"runtime"
 	"strings"
 )
 
-// kind is how a URL is reached.
-type kind int
+// Kind is how git reaches a URL.
+type Kind int
 
+// The kinds of URLs.
 const (
-	kindPath  kind = iota // a path on this machine, or a file URL
-	kindHTTP              // http or https
-	kindSSH               // ssh, or scp's host:path
-	kindOther             // whatever else the system's git can do
+	KindPath   Kind = iota // a path on this machine
+	KindFile               // a file URL, see [FilePath]
+	KindHTTP               // http or https
+	KindSSH                // ssh, or scp's host:path
+	KindGit                // git's own protocol, without encryption
+	KindHelper             // whatever a program of another make can do
 )
 
-// classify tells the kinds apart by git's own rules: `transport::address` names a helper, `scheme://` a scheme, and a colon before the first
-// slash is ssh.
-func classify(url string) kind {
+// KindOf tells the kinds apart by git's own rules: `transport::address` names a helper, `scheme://` a scheme, and a colon before the first
+// slash is ssh. The case of a scheme does not matter.
+func KindOf(url string) Kind {
 	if i := strings.Index(url, "::"); i > 0 && isWord(url[:i]) {
-		return kindOther
+		return KindHelper
 	}
 	if scheme, _, ok := strings.Cut(url, "://"); ok && isWord(scheme) {
 		switch strings.ToLower(scheme) {
 		case "http", "https":
-			return kindHTTP
+			return KindHTTP
 		case "ssh", "git+ssh", "ssh+git":
-			return kindSSH
+			return KindSSH
 		case "file":
-			return kindPath
+			return KindFile
+		case "git":
+			return KindGit
 		default:
-			return kindOther
+			return KindHelper
 		}
 	}
 	if scpLike(url) {
-		return kindSSH
+		return KindSSH
 	}
-	return kindPath
+	return KindPath
 }
 
 // isWord says whether s can be the name of a scheme or of a helper.
