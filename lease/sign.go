@@ -102,5 +102,5 @@ func verify(key, line, signature []byte) error {
 
 // Warm does ahead, in the background, what the first use of a signature costs in a process: about a millisecond of tables and self-tests.
 func Warm() {
-	go ed25519.Sign(ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)), nil)
+	go func() { ed25519.Sign(ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)), nil) }()
 }

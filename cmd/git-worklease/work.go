@@ -183,6 +183,9 @@ func (w *work) remoteOptions() remote.Options {
 
 func (w *work) openStore() error {
 	o := w.remoteOptions()
+	if w.app.early {
+		o.Early = w.settings.Prefix.V
+	}
 	if w.url == "" {
 		w.store = remote.OpenLocal(w.localRepository(), o)
 		return nil
@@ -195,8 +198,8 @@ func (w *work) openStore() error {
 		known = refstore.Server{Format: known.Format} // which never changes
 	}
 	w.known, o.Known = known, known
-	if w.app.early && !known.Known.IsZero() {
-		o.Early = w.settings.Prefix.V
+	if known.Known.IsZero() { // it will be read first
+		o.Early = ""
 	}
 	w.store = remote.Open(o)
 	return nil

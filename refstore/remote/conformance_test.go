@@ -126,6 +126,6 @@ func localTarget(t *testing.T) refstoretest.Target {
 	dir := filepath.Join(t.TempDir(), "local.git")
 	return refstoretest.Target{Open: func(t *testing.T) refstore.Store {
 		t.Helper()
-		return remote.OpenLocal(dir, remote.Options{Git: &gitexec.Git{}, Now: time.Now})
+		return remote.OpenLocal(dir, remote.Options{Git: &gitexec.Git{}, Now: time.Now, Early: "refs/worklease/"})
 	}}
 }

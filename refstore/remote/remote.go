@@ -52,7 +52,7 @@ func Open(o Options) refstore.Store {
 
 // OpenLocal makes the store of a clone without a remote: a bare repository at dir, which need not exist.
 func OpenLocal(dir string, o Options) refstore.Store {
-	return refstore.New(localgit.New(localgit.Options{Dir: dir, Git: o.Git, Now: o.Now}), o.Store)
+	return refstore.New(localgit.New(localgit.Options{Dir: dir, Git: o.Git, Early: o.Early != "", Now: o.Now}), o.Store)
 }
 
 func (o *Options) transport() refstore.Transport {

@@ -25,6 +25,8 @@ type Options struct {
 	Dir string
 	// Git runs git; nil: the one on PATH. Its directory and the variables that bind git to a repository are not used.
 	Git *gitexec.Git
+	// Early says that a push is most likely the next thing to come: git is then started at once, where there is a repository.
+	Early bool
 	// Now is the wall clock, which stamps what is known of the server.
 	Now func() time.Time
 }
@@ -32,17 +34,21 @@ type Options struct {
 // url stands in errors for the repository's path, which nobody typed.
 const url = "local repository"
 
-// New makes the transport. It touches nothing.
+// New makes the transport. It touches nothing, unless it is to be early.
 func New(o Options) refstore.Transport {
 	if o.Git == nil {
 		o.Git = &gitexec.Git{}
 	}
-	return &transport{
+	t := &transport{
 		dir:     o.Dir,
 		git:     private(o.Git),
 		known:   o.Now(),
 		objects: objects.Dir{Path: filepath.Join(o.Dir, "objects"), Format: refstore.SHA1},
 	}
+	if _, err := t.look(); o.Early && err == nil {
+		t.early.start(t.launch)
+	}
+	return t
 }
 
 type transport struct {
@@ -50,6 +56,7 @@ type transport struct {
 	git     *gitexec.Git
 	known   time.Time
 	objects objects.Dir
+	early   early
 }
 
 // Server is known without asking: the repository is ours.
@@ -60,7 +67,10 @@ func (t *transport) Server() refstore.Server {
 // Skew is nothing, and known: writers and readers share a clock.
 func (t *transport) Skew() (time.Duration, bool) { return 0, true }
 
-func (t *transport) Close() error { return nil }
+func (t *transport) Close() error {
+	t.early.drop()
+	return nil
+}
 
 func (t *transport) Commits(ctx context.Context, wants []refstore.OID, depth int) ([]refstore.Object, error) {
 	if _, err := t.look(); err != nil {

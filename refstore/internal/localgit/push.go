@@ -5,12 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"strings"
 
-	"github.com/git-worklease/git-worklease/internal/gitexec"
 	"github.com/git-worklease/git-worklease/refstore"
-	"github.com/git-worklease/git-worklease/refstore/internal/procgroup"
 )
 
 // Push looks at the refs first: a process that has lost a race need not start git to be told.
@@ -67,33 +64,21 @@ func script(tx *refstore.Tx) []byte {
 	return b.Bytes()
 }
 
-// transaction is one run of `git update-ref`.
-type transaction struct {
-	cmd            *exec.Cmd
-	stdout, stderr bytes.Buffer
-}
-
 // transact makes tx in one process. The objects are written while that starts; it has nothing to do before it is told. It is never killed, for
 // it may be between two refs: where the context ends first it finishes by itself, and the outcome is left to be read.
 func (t *transport) transact(ctx context.Context, tx *refstore.Tx) (*refstore.Report, error) {
-	args := t.args("update-ref", "--stdin", "-z")
-	run := &transaction{cmd: t.git.Command(context.WithoutCancel(ctx), args...)}
-	stdin, err := run.cmd.StdinPipe()
-	if err != nil {
-		return nil, t.trouble(ctx, err)
+	run := t.early.take()
+	if run == nil {
+		run = t.launch()
 	}
-	run.cmd.Stdout, run.cmd.Stderr = &run.stdout, &run.stderr
-	procgroup.Detach(run.cmd)
-	if err := run.cmd.Start(); err != nil {
-		return nil, t.trouble(ctx, gitexec.Failure(ctx, args, "", err))
+	if run.err != nil {
+		return nil, t.trouble(ctx, run.err)
 	}
-	err = t.objects.WriteTx(tx)
+	err := t.objects.WriteTx(tx)
 	if err == nil {
-		_, _ = stdin.Write(script(tx)) // whether git has got it, it says itself
+		_, _ = run.stdin.Write(script(tx)) // whether git has got it, it says itself
 	}
-	_ = stdin.Close()
-	ended := make(chan error, 1)
-	go func() { ended <- run.cmd.Wait() }()
+	ended := run.end()
 	if err != nil {
 		return nil, t.trouble(ctx, err)
 	}
