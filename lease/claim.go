@@ -106,6 +106,8 @@ type claimer struct {
 	snap *snapshot
 	// settled: nothing of this clone was under way when a refusal was found.
 	settled bool
+	// created: this call has just created the authority.
+	created bool
 }
 
 // once decides and tries one time.
@@ -118,7 +120,11 @@ func (c *claimer) once(ctx Context) (*ClaimResult, error) {
 		return c.renewMine(ctx, mine)
 	}
 	if c.snap == nil {
-		if c.snap, err = c.glance(ctx); err != nil {
+		c.snap, err = c.glance(ctx)
+		switch {
+		case c.created && errors.Is(err, ErrAuthorityGone):
+			return nil, fmt.Errorf("%w: %s", ErrHidden, c.refs.meta())
+		case err != nil:
 			return nil, err
 		}
 	}

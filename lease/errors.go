@@ -32,6 +32,8 @@ var (
 	ErrWrongAuthority = errors.New("another authority")
 	// ErrAuthorityGone: the authority is known, and its meta ref is gone or was rolled back, so nothing can be concluded.
 	ErrAuthorityGone = errors.New("the authority is gone from the remote")
+	// ErrHidden: the remote took a ref and does not show it, so nobody could tell who holds what. Nothing is claimed.
+	ErrHidden = errors.New("the remote takes refs that it does not show")
 	// ErrNoAuthority: the remote carries no authority, and this call may not create one.
 	ErrNoAuthority = errors.New("the remote carries no authority")
 	// ErrScheme: a key that is no resource as it stands. See [SchemeError].

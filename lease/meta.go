@@ -159,7 +159,7 @@ func (a *Authority) createMeta(ctx Context) error {
 	if err := a.store.Swap(ctx, tx, nil); err != nil && !errors.Is(err, refstore.ErrConflict) {
 		return fmt.Errorf("create the authority: %w", err)
 	} else if err == nil {
-		now.Tip = tx.Updates[0].New
+		now.Tip, now.At = tx.Updates[0].New, time.Time{} // not read yet
 		a.forgot(a.local.SeeMeta(now))
 	}
 	return nil

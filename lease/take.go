@@ -42,7 +42,7 @@ func (c *claimer) creation(ctx Context, m moment) ([]refstore.Change, error) {
 		return nil, nil
 	}
 	if server := c.store.Server(); server.Known.IsZero() || !server.Atomic {
-		c.snap = nil
+		c.snap, c.created = nil, true
 		if err := c.createMeta(ctx); err != nil {
 			return nil, err
 		}

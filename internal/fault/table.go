@@ -68,6 +68,8 @@ var recordRows = []Row{
 	{Reason: "newer-record", Exit: Unknown, Means: "the record was written by a later version", Hint: "upgrade git-worklease", errs: []error{lease.ErrNewer}},
 	{Reason: "wrong-authority", Exit: Forbidden, Means: "the remote or a record is that of another authority", Hint: "name the right remote with git config worklease.remote NAME",
 		errs: []error{lease.ErrWrongAuthority, session.ErrOtherAuthority}, tell: tellWrongRemote},
+	{Reason: "refs-hidden", Exit: Forbidden, Means: "the remote takes the claims' refs, and does not show them", Hint: "ask whoever runs the server to show refs/worklease/ (uploadpack.hideRefs, transfer.hideRefs)",
+		errs: []error{lease.ErrHidden}},
 	{Reason: "authority-gone", Exit: Unknown, Means: "the remote has lost the record of its authority", Hint: "ask whoever runs the server what happened to refs/worklease/meta",
 		errs: []error{lease.ErrAuthorityGone}},
 	{Reason: "no-authority", Exit: Forbidden, Means: "the remote carries no authority, and one is named", Hint: "check the remote and the authority with git worklease config show --show-origin",
