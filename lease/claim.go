@@ -226,7 +226,7 @@ func (c *claimer) mixed(ctx Context, mine []Hold) error {
 			return c.unlessEnded(h, lost)
 		}
 	}
-	return fmt.Errorf("%w: %s is held since %s", ErrMixedBundle, mine[0].Members[0].Resource, mine[0].ClaimedAt.Format(time.RFC3339))
+	return fmt.Errorf("%w: %s", ErrMixedBundle, mine[0].Members[0].Resource)
 }
 
 func containsAll(h *Hold, want []Resource) bool {

@@ -106,7 +106,7 @@ func (a *Authority) inFile(r Resource) (group, error) {
 // ended is what a claim that is over means for a verb on r.
 func ended(h *Hold, r Resource) error {
 	if h.End.How == EndReleased {
-		return fmt.Errorf("%s: %w: released at %s", r, ErrNotHeld, h.End.At.UTC().Format("15:04:05Z"))
+		return fmt.Errorf("%s: %w: released before", r, ErrNotHeld)
 	}
 	return &LostError{Resource: r, By: h.End.By, Since: h.End.At, Reason: h.End.Reason}
 }

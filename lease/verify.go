@@ -107,7 +107,7 @@ func proof(h *Hold, st *standing, t *tip, m moment) (left time.Duration, err err
 		return 0, st.unknown
 	}
 	if left = h.Left(m.now(), m.at); left <= 0 {
-		return left, fmt.Errorf("%s: %w: %s ago", t.resource, ErrExpired, (-left).Round(time.Second))
+		return left, fmt.Errorf("%s: %w", t.resource, ErrExpired)
 	}
 	return left, nil
 }

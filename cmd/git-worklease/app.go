@@ -136,7 +136,7 @@ func (a *app) show(ctx context.Context, o *outcome) error {
 func (a *app) fail(ctx context.Context, err error) {
 	var ran *runError
 	if !errors.As(err, &ran) && !errors.Is(err, fault.ErrUsage) {
-		err = &fault.UsageError{Message: err.Error(), Hint: "git worklease -h lists the commands"}
+		err = &fault.UsageError{Message: err.Error(), Hint: "`git worklease -h` lists the commands"}
 	}
 	if ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled) && !errors.Is(err, context.Canceled) {
 		err = errors.Join(err, context.Canceled)
@@ -186,7 +186,11 @@ func (a *app) notice(format string, args ...any) {
 }
 
 func (a *app) scene() fault.Scene {
-	return fault.Scene{Now: a.clock.Now(), Zone: a.zone(), Writes: a.writes}
+	s := fault.Scene{Now: a.clock.Now(), Zone: a.zone(), Writes: a.writes}
+	if a.opened != nil {
+		s.Self = a.opened.holder()
+	}
+	return s
 }
 
 // zone is the time zone of whoever reads the output.

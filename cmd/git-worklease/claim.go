@@ -84,7 +84,7 @@ func parseMeta(pairs []string) (map[string]string, error) {
 	for _, pair := range pairs {
 		name, value, ok := strings.Cut(pair, "=")
 		if !ok || name == "" {
-			return nil, &fault.UsageError{Message: fmt.Sprintf("--meta %q", pair), Hint: "write --meta NAME=VALUE, such as --meta branch=login"}
+			return nil, &fault.UsageError{Message: fmt.Sprintf("--meta %q: want NAME=VALUE", pair), Hint: "such as --meta branch=login"}
 		}
 		meta[name] = value
 	}
@@ -149,7 +149,7 @@ func newClaimJSON(r *lease.ClaimResult) claimJSON {
 	h := r.Hold
 	j := claimJSON{
 		Outcome: r.Outcome, Claim: h.Claim, Holder: h.Holder, Resources: members(h.Members), TTLSeconds: int64(h.TTL.Seconds()),
-		ClaimedAt: h.ClaimedAt, RenewedAt: h.RenewedAt, ExpiresAt: h.RenewedAt.Add(h.TTL),
+		ClaimedAt: h.ClaimedAt, RenewedAt: h.RenewedAt, ExpiresAt: seconds(h.RenewedAt.Add(h.TTL)),
 	}
 	if len(r.Records) > 0 {
 		j.Purpose, j.Meta = r.Records[0].Purpose, r.Records[0].Meta

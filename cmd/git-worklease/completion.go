@@ -49,7 +49,7 @@ loaded. make install puts it where the shells look.`,
 			if len(args) == 1 && (args[0] == "bash" || args[0] == "zsh" || args[0] == "fish") {
 				return nil
 			}
-			return &fault.UsageError{Message: "completion: name one shell", Hint: "git worklease completion bash, zsh or fish"}
+			return &fault.UsageError{Message: "completion: name one shell", Hint: "`git worklease completion bash`, or zsh, or fish"}
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.run(func(context.Context, []string) (*outcome, error) {

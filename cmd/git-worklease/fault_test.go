@@ -298,12 +298,15 @@ func TestAtomicNoMore(t *testing.T) {
 	alice.must(t, 3, "claim", "port:1")
 }
 
-// TestUnreadable: a server takes claims and shows them to nobody. Whoever was granted one has it, and nothing is ever said to be free there.
+// TestUnreadable: a server takes claims and shows them to nobody. Nobody gets one, and nothing is ever said to be free there.
 func TestUnreadable(t *testing.T) {
 	s := httpSite(t, gitserver.HTTPOptions{}, "uploadpack.hideRefs=refs/worklease")
 	alice, bob := s.worker(t, "alice"), s.worker(t, "bob")
-	alice.must(t, 0, "claim", "task:demo")
+	alice.must(t, 6, "claim", "task:demo")
 	alice.must(t, 2, "claim", "task:demo")
 	alice.must(t, 2, "status", "task:demo")
 	bob.must(t, 6, "claim", "task:demo")
+	if refs := s.git(t, "for-each-ref", "refs/worklease/claims"); refs != "" {
+		t.Errorf("claimed: %s", refs)
+	}
 }

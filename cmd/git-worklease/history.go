@@ -39,7 +39,7 @@ func oneKey(cmd *cobra.Command, args []string) error {
 
 func (a *app) runHistory(ctx context.Context, key string, limit int) (*outcome, error) {
 	if limit < 0 {
-		return nil, &fault.UsageError{Message: fmt.Sprintf("--max-count %d", limit), Hint: "write a number from 0, for all"}
+		return nil, &fault.UsageError{Message: fmt.Sprintf("--max-count %d: want a number from 0, which is all", limit)}
 	}
 	resources, err := parseKeys([]string{key})
 	if err != nil {

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/git-worklease/git-worklease/internal/fault"
 	"github.com/git-worklease/git-worklease/internal/term"
 	"github.com/git-worklease/git-worklease/lease"
 )
@@ -38,6 +40,11 @@ exit 4.`,
 
 func (a *app) runRelease(ctx context.Context, o releaseOptions) (*outcome, error) {
 	a.writes, a.releases = true, true
+	switch lease.Outcome(o.outcome) {
+	case lease.OutcomeDone, lease.OutcomeReview, lease.OutcomeAbandoned:
+	default:
+		return nil, &fault.UsageError{Message: fmt.Sprintf("--outcome %q: want done, review or abandoned", o.outcome)}
+	}
 	resources, err := parseKeys(o.keys)
 	if err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -71,8 +70,14 @@ func nothingHeld(err error) error {
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("no claim: %w", lease.ErrNotHeld)
+	return nothingHeldError{}
 }
+
+// nothingHeldError is [lease.ErrNotHeld] of a session that holds nothing at all.
+type nothingHeldError struct{}
+
+func (nothingHeldError) Error() string        { return "this session holds nothing" }
+func (nothingHeldError) Is(target error) bool { return target == lease.ErrNotHeld }
 
 // claimStateJSON is what a verb did to one claim.
 type claimStateJSON struct {
@@ -91,7 +96,7 @@ type claimStateJSON struct {
 func newClaimState(h lease.Hold, asked []lease.Resource, err error, a *app) claimStateJSON {
 	j := claimStateJSON{Claim: h.Claim, Resources: members(h.Members), Asked: asked, OK: err == nil}
 	if h.Claim != "" {
-		until := h.RenewedAt.Add(h.TTL)
+		until := seconds(h.RenewedAt.Add(h.TTL))
 		j.Holder, j.RenewedAt, j.ExpiresAt = &h.Holder, &h.RenewedAt, &until
 	}
 	if err != nil {

@@ -48,7 +48,7 @@ func newRoot(a *app) *cobra.Command {
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate("git-worklease version {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &fault.UsageError{Message: err.Error(), Hint: cmd.CommandPath() + " -h lists the flags"}
+		return &fault.UsageError{Message: err.Error(), Hint: "`" + cmd.CommandPath() + " -h` lists the flags"}
 	})
 	flags := root.PersistentFlags()
 	flags.BoolVar(&a.flags.json, "json", false, "print one JSON document")
@@ -60,7 +60,13 @@ func newRoot(a *app) *cobra.Command {
 		newConfig(a), newDemo(a), newCompletion(a), newVersion(a),
 	)
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
+	a.completeSettings(root)
+	for _, cmd := range root.Commands() {
+		a.completeSettings(cmd)
+		for _, inner := range cmd.Commands() {
+			a.completeSettings(inner)
+		}
+	}
 	return root
 }
 
@@ -71,9 +77,44 @@ var shorthands = map[config.Name]string{config.Session: "s", config.TTL: "t"}
 func (a *app) settingFlag(flags *pflag.FlagSet, name config.Name) {
 	for _, spec := range config.Specs() {
 		if spec.Name == name {
-			flags.VarP(&settingValue{name: spec.Flag, into: a.flags.settings}, spec.Flag, shorthands[name], spec.Help)
+			flags.VarP(&settingValue{name: spec.Flag, into: a.flags.settings}, spec.Flag, shorthands[name], usage(spec))
 		}
 	}
+}
+
+// usage describes the flag of a setting: what it is for, what it may be, and what it is if nobody says so.
+func usage(spec config.Spec) string {
+	text := spec.Help + ": " + spec.Want
+	if spec.Default != "" {
+		text += " (default " + spec.Default + ")"
+	}
+	return text
+}
+
+// completeSettings completes the flags of settings: some by words, none by files.
+func (a *app) completeSettings(cmd *cobra.Command) {
+	words := map[config.Name][]string{
+		config.Takeover: {string(config.TakeoverStale), string(config.TakeoverDead)},
+		config.Expiry:   {string(config.ExpiryClock), string(config.ExpiryObserved)},
+	}
+	for _, spec := range config.Specs() {
+		switch {
+		case spec.Flag == "" || cmd.LocalFlags().Lookup(spec.Flag) == nil:
+		case spec.Name == config.Remote:
+			_ = cmd.RegisterFlagCompletionFunc(spec.Flag, a.remotes) // the flag is there
+		default:
+			_ = cmd.RegisterFlagCompletionFunc(spec.Flag, cobra.FixedCompletions(words[spec.Name], cobra.ShellCompDirectiveNoFileComp))
+		}
+	}
+}
+
+// remotes completes the names of the configured remotes.
+func (a *app) remotes(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	w, err := a.openSettings(cmd.Context())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return w.repo.Remotes(), cobra.ShellCompDirectiveNoFileComp
 }
 
 // settingValue is a flag whose text is kept for package config.
@@ -97,7 +138,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	if cmd.HasParent() {
 		return &fault.UsageError{Message: fmt.Sprintf("%q: %s takes no arguments", args[0], cmd.CommandPath())}
 	}
-	hint := cmd.CommandPath() + " -h lists the commands"
+	hint := "`" + cmd.CommandPath() + " -h` lists the commands"
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/git-worklease/git-worklease/internal/fault"
-	"github.com/git-worklease/git-worklease/internal/term"
 	"github.com/git-worklease/git-worklease/lease"
 	"github.com/git-worklease/git-worklease/refstore"
 )
@@ -52,7 +51,7 @@ func (a *app) runStatus(ctx context.Context, o statusOptions) (*outcome, error) 
 	defer w.close()
 	views, err := w.lease.Status(w.ctx, resources...)
 	if err != nil {
-		return a.lastKnown(w, resources, err)
+		return a.lastKnown(w, resources, o.porcelain, err)
 	}
 	out := a.showViews(views, o.porcelain, o.nul, "this session holds nothing")
 	out.failure = unknownPart(views)
@@ -70,7 +69,7 @@ func unknownPart(views []lease.View) error {
 }
 
 // lastKnown tells what this session thinks it holds where the remote did not answer.
-func (a *app) lastKnown(w *work, resources []lease.Resource, err error) (*outcome, error) {
+func (a *app) lastKnown(w *work, resources []lease.Resource, porcelain bool, err error) (*outcome, error) {
 	if !errors.Is(err, refstore.ErrUnavailable) {
 		return nil, err
 	}
@@ -79,20 +78,13 @@ func (a *app) lastKnown(w *work, resources []lease.Resource, err error) (*outcom
 		return nil, errors.Join(err, stateErr)
 	}
 	known := lastKnown(holds, resources, a)
-	return &outcome{
-		result:  map[string]any{"state": "unknown", "last_known": known},
-		failure: err,
-		text: func(p *printer) {
-			for _, k := range known {
-				name := term.Clean(string(k.Resource))
-				if k.LeftSecs > 0 {
-					p.printf("unknown %s · generation %d · by this clock yours until %s\n", name, k.Generation, p.at(k.ExpiresAt))
-				} else {
-					p.printf("unknown %s · generation %d · by this clock expired %s\n", name, k.Generation, p.ago(k.ExpiresAt))
-				}
+	return &outcome{result: known, failure: err, text: func(p *printer) {
+		for _, k := range known {
+			if !porcelain && k.Known != nil {
+				printLastKnown(p, k)
 			}
-		},
-	}, nil
+		}
+	}}, nil
 }
 
 // explain is an error as a part of a result.

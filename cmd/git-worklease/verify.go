@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -49,6 +50,7 @@ type verifyJSON struct {
 	Held       bool             `json:"held"`
 	Claim      lease.ClaimID    `json:"claim,omitempty"`
 	Generation lease.Generation `json:"generation,omitempty"`
+	ExpiresAt  *time.Time       `json:"expires_at,omitempty"`
 	LeftSecs   int64            `json:"time_left_seconds,omitempty"`
 	Error      *failure         `json:"error,omitempty"`
 }
@@ -59,7 +61,8 @@ func newVerifyJSON(r lease.VerifyResult, a *app) verifyJSON {
 		j.Error = a.explain(r.Err)
 		return j
 	}
-	j.Generation, j.LeftSecs = r.Record.Generation, int64(r.Left.Seconds())
+	until := seconds(a.clock.Now().Add(r.Left))
+	j.Generation, j.ExpiresAt, j.LeftSecs = r.Record.Generation, &until, int64(r.Left.Seconds())
 	return j
 }
 

@@ -49,11 +49,11 @@ type viewJSON struct {
 func newViewJSON(v *lease.View, a *app) viewJSON {
 	j := viewJSON{Resource: v.Resource, Ref: v.Ref, State: v.State, Liveness: v.Liveness, Mine: v.Mine, Takeable: v.Takeable, Observed: v.Observed}
 	if !v.Deadline.IsZero() {
-		until, left := v.Deadline.UTC().Truncate(time.Second), int64(v.Left.Seconds())
+		until, left := seconds(v.Deadline), int64(v.Left.Seconds())
 		j.ExpiresAt, j.LeftSecs = &until, &left
 	}
 	if !v.TakeableAt.IsZero() {
-		at := v.TakeableAt.UTC().Truncate(time.Second)
+		at := seconds(v.TakeableAt)
 		j.TakeableAt = &at
 	}
 	if v.Record != nil {
@@ -181,6 +181,6 @@ func viewTime(p *printer, v *lease.View) string {
 	case v.TakeableAt.After(p.now) && !v.Mine:
 		return "free in " + term.Span(v.TakeableAt.Sub(p.now))
 	default:
-		return "since " + term.Span(v.Left)
+		return term.Span(v.Left) + " over"
 	}
 }

@@ -39,7 +39,7 @@ type work struct {
 	lease  *lease.Authority
 }
 
-// openSettings finds the repository and the settings, and reads no state.
+// openSettings finds the repository and the settings, and reads no state. Settings of which some can't be used come with an error.
 func (a *app) openSettings(ctx context.Context) (*work, error) {
 	w := &work{app: a, ctx: ctx, git: a.git()}
 	repo, err := gitenv.Discover(ctx, w.git)
@@ -54,12 +54,9 @@ func (a *app) openSettings(ctx context.Context) (*work, error) {
 	if err := policy.Check(a.version); err != nil {
 		return nil, err
 	}
-	w.settings, err = config.Load(config.Sources{Flags: a.flags.settings, Getenv: a.getenv, Git: repo.Config, Policy: policy})
-	if err != nil {
-		return nil, err
-	}
 	a.paint(repo.Config)
-	return w, nil
+	w.settings, err = config.Load(config.Sources{Flags: a.flags.settings, Getenv: a.getenv, Git: repo.Config, Policy: policy})
+	return w, err
 }
 
 // paint applies git's settings for colours.
@@ -220,7 +217,7 @@ func (w *work) leaseOptions(store refstore.Store, local lease.Local) lease.Optio
 	s := w.settings
 	o := lease.Options{
 		Store: store, Local: local, Clock: w.app.clock, Prefix: s.Prefix.V, MayCreate: true, LocalMode: w.url == "",
-		Holder: lease.Holder{Agent: w.identity.Agent, Session: w.identity.Session, Host: w.identity.Host, Operator: w.identity.Operator},
+		Holder: w.holder(),
 		Terms:  lease.Terms{TTL: s.TTL.V, Takeover: lease.Takeover(s.Takeover.V), Expiry: lease.Expiry(s.Expiry.V)},
 		Notify: w.app.tell,
 	}
@@ -231,6 +228,11 @@ func (w *work) leaseOptions(store refstore.Store, local lease.Local) lease.Optio
 		o.Terms.Grace = &s.Grace.V
 	}
 	return o
+}
+
+// holder is whom the command speaks for, as claims name it.
+func (w *work) holder() lease.Holder {
+	return lease.Holder{Agent: w.identity.Agent, Session: w.identity.Session, Host: w.identity.Host, Operator: w.identity.Operator}
 }
 
 // seams lets a test stand between package lease and what it works with.

@@ -70,6 +70,8 @@ type Shown struct {
 	// Value is the value as it was written; empty where it isn't set.
 	Value  string
 	Origin Origin
+	// Bad says why the value can't be used; nil where it can.
+	Bad *Error
 }
 
 // All are the settings as they are printed, in the table's order.
@@ -87,24 +89,28 @@ type Sources struct {
 	Policy *Policy
 }
 
-// Load finds the value of each setting. It returns an [*Error] for the first value that can't be used. Only the
+// Load finds the value of each setting. It returns an [*Error] for the first value that can't be used, and beside it settings that are good for
+// nothing but to be shown. Only the
 // strongest source of a setting is looked at, so that a bad value can be overridden from the command line.
 func Load(from Sources) (*Settings, error) {
 	s := &Settings{}
+	var bad error
 	for _, spec := range Specs() {
 		text, key, origin := from.find(spec)
-		if text != "" || !origin.IsDefault() {
-			if text == "" || !spec.set(s, text, origin) {
-				return nil, &Error{Origin: origin, Key: key, Value: text, Want: spec.Want}
+		shown := Shown{Name: spec.Name, Value: text, Origin: origin}
+		if (text != "" || !origin.IsDefault()) && (text == "" || !spec.set(s, text, origin)) {
+			shown.Bad = &Error{Origin: origin, Key: key, Value: text, Want: spec.Want}
+			if bad == nil {
+				bad = shown.Bad
 			}
 		}
-		s.shown = append(s.shown, Shown{Name: spec.Name, Value: text, Origin: origin})
+		s.shown = append(s.shown, shown)
 	}
 	s.Unknown = unknownGitKeys(from.Git)
 	if from.Policy != nil {
 		s.Unknown = append(s.Unknown, from.Policy.Unknown...)
 	}
-	return s, nil
+	return s, bad
 }
 
 // find is the strongest source's text for a setting, and how that source calls it.

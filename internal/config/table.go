@@ -65,12 +65,12 @@ func leaseSpecs() []Spec {
 	return []Spec{
 		{
 			Name: TTL, Flag: "ttl", Env: "WORKLEASE_TTL", Git: "worklease.ttl", Policy: "lease.ttl", Default: "2h",
-			Want: "whole seconds from 10s to 24h, with a unit", Help: "how long a claim holds unless it is renewed; 30m where a program renews it",
+			Want: "whole seconds from 10s to 24h, with a unit", Help: "how long a claim holds unless it is renewed",
 			set: duration(func(s *Settings) *Value[time.Duration] { return &s.TTL }, minTTL, maxTTL),
 		},
 		{
 			Name: Grace, Flag: "grace", Env: "WORKLEASE_GRACE", Git: "worklease.grace", Policy: "lease.grace",
-			Want: "whole seconds from 0s to 1h, with a unit", Help: "how long others wait after that; 30s where the server has a clock, else 5m",
+			Want: "whole seconds from 0s to 1h, with a unit", Help: "how long others wait after that at least (by default 30s where the server tells its time, else 5m), and how long this command waits for others",
 			set: duration(func(s *Settings) *Value[time.Duration] { return &s.Grace }, 0, maxGrace),
 		},
 		{
@@ -98,7 +98,7 @@ func placeSpecs() []Spec {
 		},
 		{
 			Name: Authority, Env: "WORKLEASE_AUTHORITY", Git: "worklease.authority", Policy: "authority",
-			Want: "1 to 64 lower-case hexadecimal digits", Help: "the ID of the claims' home, written by init",
+			Want: "1 to 64 lower-case hexadecimal digits", Help: "the ID of the authority at the remote; where none is named, the first claim creates one",
 			set: text(func(s *Settings) *Value[string] { return &s.Authority }, func(s string, _ Origin) bool { return isAuthority(s) }),
 		},
 		{

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/git-worklease/git-worklease/internal/term"
+	"github.com/git-worklease/git-worklease/lease"
 )
 
 // Exit is the exit status of a run.
@@ -41,6 +42,8 @@ type Scene struct {
 	// Now and Zone put times into words.
 	Now  time.Time
 	Zone *time.Location
+	// Self is who the command speaks for.
+	Self lease.Holder
 	// Writes says that the command wanted to change a claim.
 	Writes bool
 }

@@ -3,7 +3,6 @@ package fault
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/git-worklease/git-worklease/internal/term"
@@ -51,6 +50,9 @@ func tellHeld(f *Fault, err error, s Scene) {
 		return
 	}
 	f.Message = fmt.Sprintf("%s is held by %s", name, Holder(r.Holder))
+	if r.Holder == s.Self {
+		f.Message += " in another clone"
+	}
 	switch {
 	case e.Until.IsZero():
 	case e.Until.After(s.Now):
@@ -164,6 +166,11 @@ func tellScheme(f *Fault, err error, _ Scene) {
 	if !errors.As(err, &e) {
 		return
 	}
+	if e.Scheme == "" && strings.Contains(e.Key, ":") {
+		f.Message = fmt.Sprintf("%q is no key: before the colon goes a scheme of two or more lower-case letters, and a name after it", e.Key)
+		f.Hint = "such as task:login"
+		return
+	}
 	if e.Scheme == "" {
 		f.Message = fmt.Sprintf("%q has no scheme, and no provider is there to say what it means", e.Key)
 		f.Hint = fmt.Sprintf("write the whole key, such as `%s`", Quote("task:"+e.Key))
@@ -192,7 +199,7 @@ func unavailable(e *refstore.UnavailableError) string {
 	switch {
 	case e.Trouble == refstore.TroubleDeadline:
 		what = "no answer in time"
-	case errors.Is(e.Err, io.EOF), errors.Is(e.Err, io.ErrUnexpectedEOF), strings.Contains(what, "server closed idle connection"):
+	case strings.HasSuffix(what, "EOF"), strings.Contains(what, "server closed idle connection"):
 		what = "the connection was closed before the answer was complete"
 	}
 	if e.URL == "" {

@@ -120,6 +120,10 @@ func Failure(ctx context.Context, args []string, stderr string, err error) *Erro
 }
 
 func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
+	line, rest, _ := strings.Cut(s, "\n")
+	if strings.HasSuffix(line, ":") { // the reason follows
+		rest, _, _ = strings.Cut(rest, "\n")
+		line += " " + strings.TrimSpace(rest)
+	}
 	return line
 }
