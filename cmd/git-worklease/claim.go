@@ -64,11 +64,17 @@ func (a *app) runClaim(ctx context.Context, o claimOptions) (*outcome, error) {
 		return nil, err
 	}
 	defer w.close()
+	if err := w.checkClaimant(resources); err != nil {
+		return nil, err
+	}
 	req := lease.ClaimRequest{Resources: resources, Purpose: o.purpose, Meta: meta}
 	if !w.settings.TTL.Origin.IsDefault() {
 		req.TTL = w.settings.TTL.V
 	}
 	result, err := w.lease.Claim(w.ctx, req)
+	if err == nil && result.Outcome == lease.Renewed { // by somebody who came in between
+		err = w.checkClaimant(resources)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -230,6 +230,14 @@ func (w *work) leaseOptions(store refstore.Store, local lease.Local) lease.Optio
 	return o
 }
 
+// checkClaimant refuses to take another worker's claim for our own, where only the worktree says that it is.
+func (w *work) checkClaimant(resources []lease.Resource) error {
+	if w.identity.Origin != session.OriginWorktree {
+		return nil
+	}
+	return w.state.CheckClaimant(session.SystemProcesses{}, resources)
+}
+
 // holder is whom the command speaks for, as claims name it.
 func (w *work) holder() lease.Holder {
 	return lease.Holder{Agent: w.identity.Agent, Session: w.identity.Session, Host: w.identity.Host, Operator: w.identity.Operator}

@@ -50,6 +50,8 @@ var callRows = []Row{
 var claimRows = []Row{
 	{Reason: "reserved", Exit: Refused, Means: "the resource is kept for another agent", errs: []error{lease.ErrHeld}, when: isReserved, tell: tellHeld},
 	{Reason: "already-claimed", Exit: Refused, Means: "another holder has the resource", errs: []error{lease.ErrHeld}, tell: tellHeld},
+	{Reason: "session-ambiguous", Exit: Refused, Means: "another living worker of this worktree made the claim, and nothing but the worktree names the session",
+		Hint: "name each worker's session with --session NAME or WORKLEASE_SESSION", errs: []error{session.ErrAmbiguous}, tell: tellAmbiguous},
 	{Reason: "lost", Exit: Lost, Means: "the claim was taken over, ended or deleted by another", Hint: "stop writing; claim it again before you go on", errs: []error{lease.ErrLost}, tell: tellLost},
 	{Reason: "key-lost", Exit: Lost, Means: "the claim is in this session's name, but the session's key is gone", Hint: "wait until it can be claimed again; `git worklease status` shows when",
 		errs: []error{lease.ErrKeyLost}},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/git-worklease/git-worklease/internal/session"
 	"github.com/git-worklease/git-worklease/internal/term"
 	"github.com/git-worklease/git-worklease/lease"
 	"github.com/git-worklease/git-worklease/refstore"
@@ -67,6 +68,22 @@ func tellHeld(f *Fault, err error, s Scene) {
 		f.Message += ": " + term.Clean(r.Purpose)
 	}
 	f.Details = d
+}
+
+type ambiguousDetails struct {
+	Resource lease.Resource `json:"resource"`
+	Process  string         `json:"process,omitempty"`
+	PID      int            `json:"pid"`
+}
+
+func tellAmbiguous(f *Fault, err error, _ Scene) {
+	var e *session.AmbiguousError
+	if !errors.As(err, &e) {
+		return
+	}
+	f.Message = fmt.Sprintf("%s was claimed from this worktree by another process that is still there: %s (%d)",
+		term.Clean(string(e.Resource)), term.Clean(e.By.Name), e.By.PID)
+	f.Details = ambiguousDetails{Resource: e.Resource, Process: e.By.Name, PID: e.By.PID}
 }
 
 // Holder names a holder for people: who, and on which machine.
