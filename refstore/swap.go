@@ -92,20 +92,26 @@ func (w *swap) settle(ctx context.Context, tips map[string]OID) (done bool, err 
 	}
 }
 
-// giveUp says what is known when no further request will be sent.
+// errNoProgress is a server that advertises, each time, what its refs do not hold when they are read.
+var errNoProgress = errors.New("the refs as advertised contradict the refs as read")
+
+// giveUp says what is known when no further request will be sent. In doubt it is never that nothing was changed.
 func (w *swap) giveUp(ctx context.Context) error {
+	var err error
 	switch {
-	case w.doubt && w.trouble != nil:
-		return &UndecidedError{Err: w.trouble}
-	case w.doubt && w.refusal != nil:
-		return &UndecidedError{Err: w.refused()}
 	case w.refusal != nil:
-		return w.refused()
+		err = w.refused()
 	case w.trouble != nil:
-		return w.trouble
+		err = w.trouble
+	case ctx.Err() != nil:
+		err = &UnavailableError{Trouble: TroubleDeadline, Err: context.Cause(ctx)}
 	default:
-		return &UnavailableError{Trouble: TroubleDeadline, Err: context.Cause(ctx)}
+		err = &UnavailableError{Trouble: TroubleGarbage, Err: errNoProgress}
 	}
+	if w.doubt {
+		return &UndecidedError{Err: err}
+	}
+	return err
 }
 
 func (w *swap) refused() error {

@@ -21,6 +21,7 @@ const (
 	refused         // a hook says no
 	busy            // turned away before anything was read
 	halfDone        // the first ref moves, the others are refused
+	stale           // the advertisement contradicts what is read, and nothing is sent
 )
 
 // faulty applies one fault to each push, in order; later ones are fine.
@@ -72,6 +73,8 @@ func (f *faulty) Push(ctx context.Context, tx *refstore.Tx) (*refstore.Report, e
 		return &refstore.Report{Unpack: "ok", Refused: all, Words: "no claims on Sundays\n"}, nil
 	case busy:
 		return nil, &refstore.UnavailableError{Trouble: refstore.TroubleBusy, Err: errors.New("429")}
+	case stale:
+		return &refstore.Report{Stale: true}, nil
 	case halfDone:
 		half := *tx
 		half.Updates = tx.Updates[:1]
@@ -130,6 +133,10 @@ func TestSwapSettles(t *testing.T) {
 		{name: "busy, then ok", faults: []fault{busy, busy}, pushes: 3},
 		{name: "busy for good", faults: []fault{busy, busy, busy, busy}, want: refstore.ErrUnavailable, pushes: 4},
 		{name: "busy in doubt", doubt: true, faults: []fault{busy, busy, busy, busy}, want: refstore.ErrUndecided, pushes: 4},
+		{name: "stale, then ok", faults: []fault{stale}, pushes: 2},
+		{name: "stale for good", faults: []fault{stale, stale, stale, stale}, want: refstore.ErrUnavailable, pushes: 4},
+		{name: "stale in doubt", doubt: true, faults: []fault{stale, stale, stale, stale}, want: refstore.ErrUndecided, pushes: 4},
+		{name: "lost, then stale", faults: []fault{lostSend, stale, stale, stale}, want: refstore.ErrUndecided, pushes: 4},
 		{name: "refused, rival", faults: []fault{refused}, after: rival, at: 1, want: refstore.ErrConflict, pushes: 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
