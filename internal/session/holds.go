@@ -41,12 +41,6 @@ func (s *State) Holds() ([]lease.Hold, error) {
 	return f.Holds, err
 }
 
-// MadeBy is on whose behalf this session made a claim; zero where that isn't known.
-func (s *State) MadeBy(claim lease.ClaimID) (Maker, error) {
-	f, err := s.readSession(s.o.Session)
-	return f.Made[claim], err
-}
-
 // readSession reads a session's file; where there is none, the session holds nothing.
 func (s *State) readSession(session string) (sessionFile, error) {
 	path := s.sessionPath(session)

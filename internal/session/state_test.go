@@ -160,28 +160,55 @@ func TestEndedHoldsAreTrimmed(t *testing.T) {
 	}
 }
 
-func TestMadeBy(t *testing.T) {
+// living are the processes that live, with their start.
+type living map[int]string
+
+func (l living) Lookup(pid int) (session.Process, bool) {
+	start, ok := l[pid]
+	return session.Process{PID: pid, Start: start}, ok
+}
+
+// TestCheckClaimant: a claim is known to be another worker's, also where that worker died before it could save it and another finished
+// that, for as long as the process lives on whose behalf it was made.
+func TestCheckClaimant(t *testing.T) {
 	owner := clone(t)
-	o := options(owner, "@main")
-	o.Process, o.Place.Worktree = session.Claimant{PID: 7, Start: "s", Name: "node"}, "w"
-	writer, err := session.Open(o)
-	must(t, err)
+	maker := session.Claimant{PID: 7, Start: "s", Name: "node"}
+	as := func(process session.Claimant, worktree string) *session.State {
+		o := options(owner, "@main")
+		o.Process, o.Place.Worktree = process, worktree
+		s, err := session.Open(o)
+		must(t, err)
+		return s
+	}
+	writer, heir := as(maker, "w"), as(session.Claimant{PID: 9, Start: "s"}, "w")
 	one, two := hold("@main", "task:1"), intent("@main", "task:2")
 	must(t, writer.SaveHold(one))
 	must(t, writer.Begin(two))
 	must(t, writer.Leave(two))
-
-	heir := openState(t, owner, "@main") // who finishes what the other had begun
 	left, _, err := heir.Pending()
 	if err != nil || len(left) != 1 {
 		t.Fatalf("%v, %v", left, err)
 	}
 	must(t, heir.SaveHold(left[0].Hold))
 	must(t, heir.SaveHold(one))
-	for _, claim := range []lease.ClaimID{one.Claim, two.Hold.Claim} {
-		by, err := heir.MadeBy(claim)
-		if err != nil || by.Process != o.Process || by.Worktree != "w" {
-			t.Errorf("claim %s: %+v, %v", claim, by, err)
+	must(t, heir.End(left[0]))
+
+	alive := living{7: "s", 9: "s"}
+	for _, r := range []lease.Resource{"task:1", "task:2"} {
+		var ambiguous *session.AmbiguousError
+		if err := heir.CheckClaimant(alive, []lease.Resource{"task:0", r}); !errors.As(err, &ambiguous) || ambiguous.By != maker || ambiguous.Resource != r {
+			t.Errorf("%s: %v", r, err)
+		}
+		for name, err := range map[string]error{
+			"the maker itself": writer.CheckClaimant(alive, []lease.Resource{r}),
+			"a dead maker":     heir.CheckClaimant(living{7: "another's", 9: "s"}, []lease.Resource{r}),
+			"another worktree": as(session.Claimant{PID: 9, Start: "s"}, "v").CheckClaimant(alive, []lease.Resource{r}),
+			"another resource": heir.CheckClaimant(alive, []lease.Resource{"task:3"}),
+			"nobody known":     as(session.Claimant{}, "w").CheckClaimant(alive, []lease.Resource{r}),
+		} {
+			if err != nil {
+				t.Errorf("%s, %s: %v", r, name, err)
+			}
 		}
 	}
 }
