@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
@@ -57,6 +58,8 @@ type Options struct {
 	Notify func(Notice)
 	// LocalMode says that the store is this machine's own, so that there is one clock.
 	LocalMode bool
+	// Attempt bounds each of the exchanges of a call that goes on for longer than one, such as [Authority.Keep]; nil: nothing but the call's context does.
+	Attempt func(Context) (Context, context.CancelFunc)
 }
 
 // Authority claims resources for one session. It is safe for use by several goroutines.
@@ -150,6 +153,14 @@ func (a *Authority) grace(dated bool) time.Duration {
 	default:
 		return UndatedGrace
 	}
+}
+
+// attempt bounds one exchange of a call that goes on for longer.
+func (a *Authority) attempt(ctx Context) (Context, context.CancelFunc) {
+	if a.o.Attempt == nil {
+		return ctx, func() {}
+	}
+	return a.o.Attempt(ctx)
 }
 
 // stance is this session as a contender.

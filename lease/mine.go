@@ -105,8 +105,11 @@ func (a *Authority) inFile(r Resource) (group, error) {
 
 // ended is what a claim that is over means for a verb on r.
 func ended(h *Hold, r Resource) error {
-	if h.End.How == EndReleased {
+	switch h.End.How {
+	case EndReleased:
 		return fmt.Errorf("%s: %w: released before", r, ErrNotHeld)
+	case EndMoved:
+		return fmt.Errorf("%s: %w: moved to %s", r, ErrNotHeld, h.End.Reason)
 	}
 	return &LostError{Resource: r, By: h.End.By, Since: h.End.At, Reason: h.End.Reason}
 }

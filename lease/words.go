@@ -82,6 +82,7 @@ type Ending string
 const (
 	EndReleased Ending = "released" // by its own session
 	EndLost     Ending = "lost"     // taken over, forced, deleted
+	EndMoved    Ending = "moved"    // handed to another session, which has the key now; Reason says to which
 )
 
 // End says how and when a claim ended, and for a lost one who has it.

@@ -73,3 +73,41 @@ func (t *deadline) resume() {
 		t.timer.Reset(max(t.left, 0))
 	}
 }
+
+// deadlines are those of the exchanges of one command that are under way.
+type deadlines struct {
+	mu     sync.Mutex
+	active map[*deadline]bool
+}
+
+// begin makes a deadline for one exchange, d from now.
+func (ds *deadlines) begin(parent context.Context, d time.Duration) (ctx context.Context, cancel context.CancelFunc) {
+	limit, end := newDeadline(parent, d)
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	if ds.active == nil {
+		ds.active = map[*deadline]bool{}
+	}
+	ds.active[limit] = true
+	return limit, func() {
+		ds.mu.Lock()
+		delete(ds.active, limit)
+		ds.mu.Unlock()
+		end()
+	}
+}
+
+// hold stops the time of all of them until resume is called.
+func (ds *deadlines) hold() (resume func()) {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	var all []func()
+	for limit := range ds.active {
+		all = append(all, limit.hold())
+	}
+	return func() {
+		for _, resume := range all {
+			resume()
+		}
+	}
+}

@@ -24,6 +24,7 @@ type work struct {
 	// ctx ends at the command's deadline.
 	ctx    context.Context //nolint:containedctx // of one command, which makes and ends it
 	cancel func()
+	limits deadlines
 
 	git      *gitexec.Git
 	repo     *gitenv.Repo
@@ -42,6 +43,7 @@ type work struct {
 // openSettings finds the repository and the settings, and reads no state. Settings of which some can't be used come with an error.
 func (a *app) openSettings(ctx context.Context) (*work, error) {
 	w := &work{app: a, ctx: ctx, git: a.git()}
+	w.git.Asking = w.limits.hold
 	repo, err := gitenv.Discover(ctx, w.git)
 	if err != nil && !errors.Is(err, gitenv.ErrNotRepository) {
 		return nil, err
@@ -147,25 +149,45 @@ func (a *app) open(ctx context.Context) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit, cancel := newDeadline(ctx, w.settings.Timeout.V)
-	w.ctx, w.cancel, w.git.Asking = limit, cancel, limit.hold
+	w.ctx, w.cancel = w.attempt(ctx)
+	return w, w.openAuthority()
+}
+
+// openLong opens the authority for a command that goes on for as long as it takes: each of its exchanges has a deadline of its own, by attempt.
+func (a *app) openLong(ctx context.Context) (*work, error) {
+	w, err := a.openState(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w.ctx, w.cancel = context.WithCancel(ctx)
+	return w, w.openAuthority()
+}
+
+// attempt bounds one exchange by the deadline that is set. The time in which the user is asked for a password does not count.
+func (w *work) attempt(ctx context.Context) (context.Context, context.CancelFunc) {
+	return w.limits.begin(ctx, w.settings.Timeout.V)
+}
+
+// openAuthority opens the store and what stands on it. Where it fails, everything is closed again.
+func (w *work) openAuthority() error {
+	a := w.app
 	if w.url == "" {
 		a.notice("local mode, this clone only")
 	} else if err := w.besideLocal(); err != nil {
 		w.cancel()
-		return nil, err
+		return err
 	}
 	if err := w.openStore(); err != nil {
 		w.cancel()
-		return nil, err
+		return err
 	}
-	w.lease, err = lease.New(w.seams(w.leaseOptions(w.store, w.state)))
+	authority, err := lease.New(w.seams(w.leaseOptions(w.store, w.state)))
 	if err != nil {
 		w.close()
-		return nil, err
+		return err
 	}
-	a.authority, a.opened = w.authorityID, w
-	return w, nil
+	w.lease, a.authority, a.opened = authority, w.authorityID, w
+	return nil
 }
 
 func (w *work) remoteOptions() remote.Options {
@@ -219,7 +241,7 @@ func (w *work) leaseOptions(store refstore.Store, local lease.Local) lease.Optio
 		Store: store, Local: local, Clock: w.app.clock, Prefix: s.Prefix.V, MayCreate: true, LocalMode: w.url == "",
 		Holder: w.holder(),
 		Terms:  lease.Terms{TTL: s.TTL.V, Takeover: lease.Takeover(s.Takeover.V), Expiry: lease.Expiry(s.Expiry.V)},
-		Notify: w.app.tell,
+		Notify: w.app.tell, Attempt: w.attempt,
 	}
 	if !o.LocalMode {
 		o.AuthorityID = s.Authority.V
