@@ -41,6 +41,8 @@ var (
 	// ErrNotAtomic: the server can't change several refs at once, so it can't hold a claim on several resources. What was done in part was
 	// withdrawn.
 	ErrNotAtomic = errors.New("the server is not atomic over several refs")
+	// ErrUnrepairable: what is damaged can't be repaired from here, because what that needs is not known.
+	ErrUnrepairable = errors.New("can't be repaired from here")
 	// ErrBadRequest: a request outside of the limits.
 	ErrBadRequest = errors.New("bad request")
 )

@@ -22,23 +22,29 @@ func (a *Authority) List(ctx Context) ([]View, error) {
 			return nil, err
 		}
 	}
+	_, views, err := a.list(ctx, holds, before)
+	return views, err
+}
+
+// list reads all claims' refs and the authority's, and judges them by what was seen before.
+func (a *Authority) list(ctx Context, holds []Hold, before map[Resource]Sighting) (MetaSighting, []View, error) {
 	was, err := a.known()
 	if err != nil {
-		return nil, err
+		return MetaSighting{}, nil, err
 	}
 	listed, err := a.store.List(ctx, a.refs.claims(), a.refs.meta())
 	if err != nil {
-		return nil, fmt.Errorf("list: %w", err)
+		return MetaSighting{}, nil, fmt.Errorf("list: %w", err)
 	}
 	a.watchClock()
 	meta, err := a.judgeMeta(was, listed)
 	if err != nil {
-		return nil, err
+		return MetaSighting{}, nil, err
 	}
 	listed = slices.DeleteFunc(listed, func(ref refstore.Ref) bool { return ref.Name == a.refs.meta() })
 	views, err := a.viewAll(listed, meta.Authority, before, holds)
 	slices.SortFunc(views, func(x, y View) int { return strings.Compare(string(x.Resource), string(y.Resource)) })
-	return views, err
+	return meta, views, err
 }
 
 // viewAll judges a listing. What was seen is looked up and remembered only of the resources where something depends on it.

@@ -132,17 +132,23 @@ func (a *Authority) newMeta(m moment) (MetaSighting, refstore.Change, error) {
 	if err := a.randomBytes(id); err != nil {
 		return MetaSighting{}, refstore.Change{}, err
 	}
+	meta := Meta{Authority: hex.EncodeToString(id), CreatedAt: m.stamp()}
+	change, err := a.metaChange(meta, m)
+	return MetaSighting{Authority: meta.Authority, At: m.wall, Dated: m.dated}, change, err
+}
+
+// metaChange is the change that writes a meta record on top of meta.Prev, signed by a key of its own.
+func (a *Authority) metaChange(meta Meta, m moment) (refstore.Change, error) {
 	key, err := a.newKey()
 	if err != nil {
-		return MetaSighting{}, refstore.Change{}, err
+		return refstore.Change{}, err
 	}
-	meta := Meta{V: Version, Kind: KindMeta, Authority: hex.EncodeToString(id), Format: Version, CreatedAt: m.stamp(), Key: public(key)}
+	meta.V, meta.Kind, meta.Format, meta.Key = Version, KindMeta, Version, public(key)
 	line, err := marshal(&meta)
 	if err != nil {
-		return MetaSighting{}, refstore.Change{}, err
+		return refstore.Change{}, err
 	}
-	change := refstore.Change{Ref: a.refs.meta(), Message: seal("authority "+meta.Authority, line, key), When: m.stamp()}
-	return MetaSighting{Authority: meta.Authority, At: m.wall, Dated: m.dated}, change, nil
+	return refstore.Change{Ref: a.refs.meta(), Old: meta.Prev, Message: seal("authority "+meta.Authority, line, key), When: m.stamp()}, nil
 }
 
 // createMeta makes the authority by a swap of its own. It needs no intent: it holds nothing for anybody, and whoever's comes first is
