@@ -50,6 +50,8 @@ var levels = map[string]int{
 
 	"internal/fault": 4,
 
+	"internal/doctor": 5,
+
 	"mcp":       5,
 	"tui":       5,
 	"dashboard": 5,

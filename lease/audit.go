@@ -82,6 +82,8 @@ func (r *Record) writtenAt() time.Time {
 // judgeStep says what is wrong with a record on top of another; "" for nothing. It is pure.
 func judgeStep(was, now *Record) FlawKind {
 	switch {
+	case was == nil && now.Released() && now.Release.Forced:
+		return FlawForced
 	case was == nil:
 		return ""
 	case now.Generation < was.Generation:

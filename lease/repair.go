@@ -3,6 +3,7 @@ package lease
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,8 +23,8 @@ type Repaired struct {
 	Already bool
 }
 
-// RepairRecord puts a tombstone on top of the corrupt record that v names, and of no other: generation above all that this clone has seen
-// and that is readable below it, forced, by this session's holder. The resource can be claimed after that. A newer or foreign
+// RepairRecord puts a tombstone on top of the corrupt record that v names, and of no other: its generation is above all that this clone has seen
+// and all that the records below may have had, by floorLeap where nobody can tell; forced, by this session's holder. The resource can be claimed after that. A newer or foreign
 // record is left alone: its error is returned. It returns [ErrUnrepairable], wrapped, where the resource's name is not known, and
 // [refstore.ErrConflict], wrapped, where another corrupt record stands there by now.
 func (a *Authority) RepairRecord(ctx Context, v View) (*Repaired, error) {
@@ -77,7 +78,7 @@ func (a *Authority) repairRecord(ctx Context, v View) (*Repaired, error) {
 
 // entomb writes the tombstone over a corrupt tip.
 func (a *Authority) entomb(ctx Context, ref refstore.Ref, meta MetaSighting) (*Repaired, error) {
-	newest, highest, err := a.readable(ctx, ref, meta.Authority)
+	newest, below, err := a.below(ctx, ref, meta.Authority)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +93,11 @@ func (a *Authority) entomb(ctx Context, ref refstore.Ref, meta MetaSighting) (*R
 	if err != nil {
 		return nil, err
 	}
-	rec := a.repairTomb(meta.Authority, resource, max(meta.Floor, highest, seen[resource].Generation)+1)
+	highest := max(meta.Floor, below, seen[resource].Generation)
+	if newest == nil && seen[resource].Generation == 0 {
+		highest += floorLeap
+	}
+	rec := a.repairTomb(meta.Authority, resource, highest+1)
 	rec.Prev = ref.Commit.OID
 	if newest != nil {
 		rec.Predecessor = newest.predecessor("corrupt")
@@ -100,22 +105,20 @@ func (a *Authority) entomb(ctx Context, ref refstore.Ref, meta MetaSighting) (*R
 	return a.putTomb(ctx, rec)
 }
 
-// readable finds, in what lies below a tip, the newest valid record of its ref, nil for none, and the highest generation of all of them. What
-// is not signed is not believed.
-func (a *Authority) readable(ctx Context, ref refstore.Ref, authority string) (newest *Record, highest Generation, err error) {
+// below finds, in what lies below a tip, the newest valid record of its ref, nil for none, and the highest generation that there may have been: that of the valid
+// records, and one more for each that is not valid above them. What is not signed is not believed.
+func (a *Authority) below(ctx Context, ref refstore.Ref, authority string) (newest *Record, highest Generation, err error) {
 	commits, err := a.store.Log(ctx, ref.Commit.OID, mostDepth)
 	if err != nil {
 		return nil, 0, fmt.Errorf("history of %s: %w", ref.Name, err)
 	}
-	for _, c := range commits {
+	for _, c := range slices.Backward(commits) {
 		rec, err := a.decode(refstore.Ref{Name: ref.Name, Commit: c, Err: CheckCommit(c)}, authority)
 		if err != nil {
+			highest++
 			continue
 		}
-		if newest == nil {
-			newest = rec
-		}
-		highest = max(highest, rec.Generation)
+		newest, highest = rec, max(highest, rec.Generation)
 	}
 	return newest, highest, nil
 }

@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/git-worklease/git-worklease/refstore"
@@ -98,7 +99,10 @@ func (a *Authority) judgeTip(t *tip, ref refstore.Ref, authority string, m momen
 
 // decode reads the lease at a ref of this authority. The record is there beside an [ErrNewer] or [ErrWrongAuthority].
 func (a *Authority) decode(ref refstore.Ref, authority string) (*Record, error) {
-	if ref.Err != nil {
+	switch {
+	case errors.Is(ref.Err, ErrCorrupt):
+		return nil, ref.Err
+	case ref.Err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrCorrupt, ref.Err)
 	}
 	rec, err := DecodeRecord(ref.Commit)

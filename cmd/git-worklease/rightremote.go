@@ -24,7 +24,7 @@ func (a *app) nameRemote(ctx context.Context, err error) error {
 	w := a.opened
 	e := &fault.WrongRemoteError{Remote: w.remote.Name, Want: wrong.Want, Got: wrong.Got, Err: err}
 	for _, name := range w.repo.Remotes() {
-		if name != w.remote.Name && w.carries(ctx, name, wrong.Want) {
+		if name != w.remote.Name && w.authorityAt(ctx, name) == wrong.Want && wrong.Want != "" {
 			e.Right = name
 			break
 		}
@@ -32,13 +32,13 @@ func (a *app) nameRemote(ctx context.Context, err error) error {
 	return e
 }
 
-// carries says whether a remote is known to carry an authority.
-func (w *work) carries(ctx context.Context, name, authority string) bool {
+// authorityAt is the authority that another remote is known to carry, "" for none.
+func (w *work) authorityAt(ctx context.Context, name string) string {
 	ctx, cancel := context.WithTimeout(ctx, askRemote)
 	defer cancel()
 	url, err := w.repo.PushURL(ctx, gitenv.Remote{Name: name})
 	if err != nil {
-		return false
+		return ""
 	}
 	o := w.remoteOptions()
 	o.URL, o.Known = url, refstore.Server{}
@@ -46,8 +46,11 @@ func (w *work) carries(ctx context.Context, name, authority string) bool {
 	defer store.Close() //nolint:errcheck // it was only read
 	refs, err := store.List(ctx, w.settings.Prefix.V+"meta")
 	if err != nil || len(refs) != 1 || refs[0].Err != nil {
-		return false
+		return ""
 	}
 	meta, err := lease.DecodeMeta(refs[0].Commit)
-	return err == nil && meta.Authority == authority
+	if err != nil {
+		return ""
+	}
+	return meta.Authority
 }

@@ -58,6 +58,7 @@ func newRoot(a *app) *cobra.Command {
 	root.AddCommand(
 		newClaim(a), newRenew(a), newRelease(a), newVerify(a), status, newList(a), newHistory(a),
 		newConfig(a), newDemo(a), newCompletion(a), newVersion(a),
+		newDoctor(a),
 	)
 	root.CompletionOptions.DisableDefaultCmd = true
 	a.completeSettings(root)

@@ -127,3 +127,20 @@ func lastLines(body []byte) []byte {
 	}
 	return kept
 }
+
+// SeenAll is what was seen last of every resource, in no order.
+func (s *State) SeenAll() ([]lease.Sighting, error) {
+	l, err := s.readLog()
+	if err != nil {
+		return nil, err
+	}
+	var all []lease.Sighting
+	for line := range bytes.Lines(lastLines(l.body)) {
+		sighting, err := parseSighting(string(bytes.TrimSuffix(line, []byte("\n"))))
+		if err != nil {
+			return nil, &StateError{l.path, err}
+		}
+		all = append(all, sighting)
+	}
+	return all, nil
+}

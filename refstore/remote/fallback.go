@@ -12,7 +12,8 @@ import (
 // fallback uses its first transport until that says, before it sent anything, that it can't do it: then the second one for good. A server that
 // lacks a capability lacks it for both, so that is passed on.
 type fallback struct {
-	second func() (refstore.Transport, error)
+	// second makes the second one, told why; nil once it did.
+	second func(why error) refstore.Transport
 
 	mu      sync.Mutex
 	current refstore.Transport
@@ -27,8 +28,8 @@ func (b *fallback) do(f func(refstore.Transport) error) error {
 	if !errors.As(err, &u) || u.Feature == refstore.FeatureAtomic {
 		return err
 	}
-	next, switchErr := b.retire(t)
-	if switchErr != nil {
+	next := b.retire(t, err)
+	if next == nil {
 		return err
 	}
 	return f(next)
@@ -40,25 +41,19 @@ func (b *fallback) get() refstore.Transport {
 	return b.current
 }
 
-// errNoSecond says that the fallback was tried already.
-var errNoSecond = errors.New("no further transport")
-
-// retire replaces t, unless somebody did so already.
-func (b *fallback) retire(t refstore.Transport) (refstore.Transport, error) {
+// retire replaces t, unless somebody did so already; nil where there is nothing further.
+func (b *fallback) retire(t refstore.Transport, why error) refstore.Transport {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.current != t {
-		return b.current, nil
+		return b.current
 	}
 	if b.second == nil {
-		return nil, errNoSecond
+		return nil
 	}
-	next, err := b.second()
-	if err != nil {
-		return nil, err
-	}
+	next := b.second(why)
 	b.second, b.retired, b.current = nil, t, next
-	return next, nil
+	return next
 }
 
 func (b *fallback) Refs(ctx context.Context, prefixes []string) (refs map[string]refstore.OID, err error) {

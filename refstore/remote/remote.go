@@ -3,6 +3,7 @@
 package remote
 
 import (
+	"context"
 	"path/filepath"
 	"time"
 
@@ -31,6 +32,8 @@ type Options struct {
 	Now func() time.Time
 	// ThroughGit makes the system's git carry everything.
 	ThroughGit bool
+	// Through, where it is set, is told why the system's git carries everything, when that is decided; it may be so before anything is sent.
+	Through func(why string)
 	// Early is the prefix of refs that will most likely be written at once: what takes time and can be done before that is begun when the store is opened.
 	// Empty: nothing is.
 	Early string
@@ -56,34 +59,59 @@ func OpenLocal(dir string, o Options) refstore.Store {
 }
 
 func (o *Options) transport() refstore.Transport {
-	first := o.inProcess()
+	first, why := o.inProcess()
 	if first == nil {
+		o.through(why)
 		return o.throughGit()
 	}
-	return &fallback{current: first, second: func() (refstore.Transport, error) { return o.throughGit(), nil }}
+	return &fallback{current: first, second: func(why error) refstore.Transport {
+		o.through(why.Error())
+		return o.throughGit()
+	}}
 }
 
-// inProcess is the transport of this process for the URL, or nil if there is none.
-func (o *Options) inProcess() refstore.Transport {
-	if o.ThroughGit || o.Known.Format == refstore.SHA256 {
-		return nil
+func (o *Options) through(why string) {
+	if o.Through != nil {
+		o.Through(why)
+	}
+}
+
+// inProcess is the transport of this process for the URL, or nil and why there is none.
+func (o *Options) inProcess() (t refstore.Transport, why string) {
+	switch {
+	case o.ThroughGit:
+		return nil, "a setting asks for it"
+	case o.Known.Format == refstore.SHA256:
+		return nil, "the repository's object format is sha256"
 	}
 	switch gitexec.KindOf(o.URL) {
 	case gitexec.KindHTTP:
-		if _, bad := httpgit.Unsupported(o.Config, o.URL); bad {
-			return nil
+		if setting, bad := httpgit.Unsupported(o.Config, o.URL); bad {
+			return nil, setting + " is set"
 		}
-		return httpgit.New(httpgit.Options{URL: o.URL, Git: o.Git, Config: o.Config, Known: o.Known, Now: o.Now})
+		return httpgit.New(httpgit.Options{URL: o.URL, Git: o.Git, Config: o.Config, Known: o.Known, Now: o.Now}), ""
 	case gitexec.KindSSH:
-		return sshgit.New(sshgit.Options{
-			URL: o.URL, Git: o.Git, Config: o.Config, UploadPack: o.UploadPack, ReceivePack: o.ReceivePack,
-			Early: o.Early, Persist: o.SSHPersist, RuntimeDir: o.RuntimeDir, Known: o.Known, Now: o.Now,
-		})
+		return sshgit.New(o.ssh()), ""
 	case gitexec.KindPath, gitexec.KindFile:
-		return pathgit.New(pathgit.Options{URL: o.URL, Git: o.Git, Known: o.Known, Now: o.Now})
+		return pathgit.New(pathgit.Options{URL: o.URL, Git: o.Git, Known: o.Known, Now: o.Now}), ""
 	default:
-		return nil
+		return nil, "git alone knows this kind of URL"
 	}
+}
+
+func (o *Options) ssh() sshgit.Options {
+	return sshgit.Options{
+		URL: o.URL, Git: o.Git, Config: o.Config, UploadPack: o.UploadPack, ReceivePack: o.ReceivePack,
+		Early: o.Early, Persist: o.SSHPersist, RuntimeDir: o.RuntimeDir, Known: o.Known, Now: o.Now,
+	}
+}
+
+// Sharing describes the connection that calls over ssh share.
+type Sharing = sshgit.Sharing
+
+// DescribeSharing finds out whether calls to an ssh URL would share a connection. It opens none.
+func DescribeSharing(ctx context.Context, o Options) (Sharing, error) {
+	return sshgit.Describe(ctx, o.ssh())
 }
 
 func (o *Options) throughGit() refstore.Transport {

@@ -24,6 +24,8 @@ type sharing struct {
 	socket string
 	// persist is how long it keeps an idle one.
 	persist time.Duration
+	// why says, for people, why there is none.
+	why string
 }
 
 func (s sharing) on() bool { return s.socket != "" }
@@ -34,8 +36,13 @@ const maxSocket = 90
 // findSharing decides whether to share a connection, and where: not where the user has set up one, nor with programs other than OpenSSH.
 func (t *transport) findSharing(ctx context.Context) sharing {
 	p := t.program
-	if t.o.Persist <= 0 || runtime.GOOS == "windows" || p.variant != openssh {
-		return sharing{}
+	switch {
+	case t.o.Persist <= 0:
+		return sharing{why: "turned off by worklease.sshPersist"}
+	case runtime.GOOS == "windows":
+		return sharing{why: "ssh on Windows can't share one"}
+	case p.variant != openssh:
+		return sharing{why: "the ssh program is not OpenSSH"}
 	}
 	id := sha256.New()
 	for _, part := range []string{p.line, p.path, t.address.host, t.address.port, getenv(p.env, "SSH_AUTH_SOCK"), t.o.Persist.String()} {
@@ -43,12 +50,15 @@ func (t *transport) findSharing(ctx context.Context) sharing {
 	}
 	args, plain := words(p.line)
 	if slices.ContainsFunc(args, sharingOption) {
-		return sharing{}
+		return sharing{why: usersOwn}
 	}
 	if mentioned := scanConfig(configFiles(args), id, 0); mentioned || !plain {
 		effective, err := p.effective(ctx, t.address.host, t.address.port)
-		if err != nil || sharesItself(effective) {
-			return sharing{}
+		if err != nil {
+			return sharing{why: "`ssh -G` fails: " + err.Error()}
+		}
+		if sharesItself(effective) {
+			return sharing{why: usersOwn}
 		}
 		_, _ = id.Write(effective)
 	}
@@ -59,8 +69,11 @@ func (t *transport) findSharing(ctx context.Context) sharing {
 			return sharing{socket: socket, persist: t.o.Persist}
 		}
 	}
-	return sharing{}
+	return sharing{why: fmt.Sprintf("no folder of this user alone with room for a socket's path of at most %d bytes", maxSocket)}
 }
+
+// usersOwn is why no connection of ours is shared where the user's own settings say whether one is.
+const usersOwn = "the user's ssh configuration sets up its own"
 
 // sharingOption tells the options of a command line by which a user sets up a connection of their own.
 func sharingOption(arg string) bool {

@@ -41,6 +41,14 @@ type Options struct {
 
 // New makes the transport. It starts nothing unless Early is set. A URL that can't be used is reported by every call.
 func New(o Options) refstore.Transport {
+	t := newTransport(o)
+	if o.Early != "" && t.bad == nil {
+		t.startEarly(o.Early)
+	}
+	return t
+}
+
+func newTransport(o Options) *transport {
 	if o.Git == nil {
 		o.Git = &gitexec.Git{}
 	}
@@ -55,9 +63,6 @@ func New(o Options) refstore.Transport {
 	}
 	t := &transport{o: o, server: o.Known, program: chooseProgram(o.Git, o.Config)}
 	t.address, t.bad = parseAddress(o.URL)
-	if o.Early != "" && t.bad == nil {
-		t.startEarly(o.Early)
-	}
 	return t
 }
 
