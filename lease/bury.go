@@ -10,7 +10,7 @@ import (
 // conclude ends a lost claim: what is left of it is given back, and the file says that it is over. It returns the loss.
 func (a *Authority) conclude(ctx Context, h Hold, st *standing) error {
 	m := a.moment()
-	h.End = &End{How: EndLost, At: m.stamp(), By: st.lost.By, Reason: st.lost.Reason}
+	h.End = &End{How: EndLost, At: m.stamp(), By: st.lost.By, Reason: st.lost.Reason, Words: st.lost.Words}
 	if st.released {
 		h.End.How = EndReleased // by another process of the session
 	}
@@ -55,10 +55,18 @@ func (a *Authority) buryRest(ctx Context, ended Hold, ours []*tip, rel Release) 
 // bury writes tombstones over the given members of a claim, and saves the ended hold once that is done. Where the server can't do it at
 // once, they are written one by one, and the file calls the claim active until the last.
 func (a *Authority) bury(ctx Context, ended Hold, ours []*tip, rel Release) error {
+	return a.buryAs(ctx, ended, ours, func(t *tip, revision uint64) *Record { return t.rec.tombstone(t.oid, revision, rel) })
+}
+
+// tomb makes the tombstone that replaces a tip.
+type tomb func(t *tip, revision uint64) *Record
+
+// buryAs is bury with tombstones that are each made by itself.
+func (a *Authority) buryAs(ctx Context, ended Hold, ours []*tip, tombstone tomb) error {
 	if len(ours) == 0 {
 		return a.local.SaveHold(ended)
 	}
-	err := a.buryAtOnce(ctx, ended, ours, rel)
+	err := a.buryAtOnce(ctx, ended, ours, tombstone)
 	if len(ours) == 1 || !errors.Is(err, ErrNotAtomic) {
 		return err
 	}
@@ -70,20 +78,20 @@ func (a *Authority) bury(ctx Context, ended Hold, ours []*tip, rel Release) erro
 		if i < len(ours)-1 {
 			hold.End = nil
 		}
-		if err := a.buryAtOnce(ctx, hold, ours[i:i+1], rel); err != nil {
+		if err := a.buryAtOnce(ctx, hold, ours[i:i+1], tombstone); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a *Authority) buryAtOnce(ctx Context, hold Hold, ours []*tip, rel Release) error {
+func (a *Authority) buryAtOnce(ctx Context, hold Hold, ours []*tip, tombstone tomb) error {
 	for _, t := range ours {
 		hold.Revision = max(hold.Revision, t.rec.Revision+1)
 	}
 	records := make([]*Record, len(ours))
 	for i, t := range ours {
-		records[i] = t.rec.tombstone(t.oid, hold.Revision, rel)
+		records[i] = tombstone(t, hold.Revision)
 	}
 	i, err := a.intend(VerbRelease, hold, records)
 	if err != nil {

@@ -16,6 +16,8 @@ type ClaimRequest struct {
 	// Purpose and Meta are for others to read. On a claim already held they replace what it has, by name.
 	Purpose string
 	Meta    map[string]string
+	// Supersede takes over what another session of the same agent holds as soon as it is stale, also where the terms would have it dead first.
+	Supersede bool
 }
 
 // ClaimOutcome says how a claim came to be held.
@@ -145,7 +147,7 @@ func (c *claimer) once(ctx Context) (*ClaimResult, error) {
 // inOurName says whether a refusal is by a claim that is named like this session. That decides nothing, but it may be its own.
 func (c *claimer) inOurName(err error) bool {
 	var held *HeldError
-	return errors.As(err, &held) && !held.Reserved && held.Record.Holder == c.o.Holder
+	return errors.As(err, &held) && !held.Reserved && held.Record.Holder.Session == c.o.Holder.Session
 }
 
 // refuse makes sure, before a claim is refused, that the claim in its way isn't one that a process of this session has just taken and
@@ -241,12 +243,18 @@ func (c *claimer) amend(r *Record) {
 	if c.req.Purpose != "" {
 		r.Purpose = c.req.Purpose
 	}
-	if len(c.req.Meta) > 0 {
-		meta := maps.Clone(r.Meta)
-		if meta == nil {
-			meta = map[string]string{}
-		}
-		maps.Copy(meta, c.req.Meta)
-		r.Meta = meta
+	r.Meta = withMeta(r.Meta, c.req.Meta)
+}
+
+// withMeta is meta with more in it, which replaces what it has by name.
+func withMeta(meta, more map[string]string) map[string]string {
+	if len(more) == 0 {
+		return meta
 	}
+	all := maps.Clone(meta)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, more)
+	return all
 }

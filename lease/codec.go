@@ -146,7 +146,7 @@ func (r *Record) check() error {
 		return errStamps
 	case r.State == "" || r.Released() && (r.Release == nil || !sane(r.Release.At)):
 		return errState
-	case len(r.Checkpoint) > maxCheckpoint:
+	case len(r.Checkpoint) > MaxCheckpoint:
 		return fmt.Errorf("%w: checkpoint of %d bytes", errSize, len(r.Checkpoint))
 	}
 	return nil

@@ -133,6 +133,16 @@ func crashes() map[string]struct {
 		}, func(a *actor) { _, _ = a.Renew(a.w.t.Context(), RenewRequest{}) }},
 		"release": {func(_ *world, alice, _ *actor) { alice.mustClaim(bundle...) },
 			func(a *actor) { _, _ = a.Release(a.w.t.Context(), ReleaseRequest{Resources: bundle}) }},
+		"release for another": {func(_ *world, alice, _ *actor) { alice.mustClaim(bundle...) },
+			func(a *actor) { _, _ = a.Release(a.w.t.Context(), ReleaseRequest{For: "bob", Note: "yours"}) }},
+		"add to a release": {func(_ *world, alice, _ *actor) {
+			alice.mustClaim(bundle...)
+			alice.mustRelease(bundle...)
+		}, func(a *actor) {
+			_, _ = a.Release(a.w.t.Context(), ReleaseRequest{Resources: bundle, Meta: map[string]string{"a": "b"}})
+		}},
+		"checkpoint": {func(_ *world, alice, _ *actor) { alice.mustClaim(bundle...) },
+			func(a *actor) { _, _ = a.Checkpoint(a.w.t.Context(), CheckpointRequest{Data: []byte("{}")}) }},
 		"loss": {func(w *world, alice, bob *actor) {
 			alice.mustClaim(bundle...)
 			w.advance(2 * time.Hour)

@@ -43,6 +43,10 @@ var (
 	ErrNotAtomic = errors.New("the server is not atomic over several refs")
 	// ErrUnrepairable: what is damaged can't be repaired from here, because what that needs is not known.
 	ErrUnrepairable = errors.New("can't be repaired from here")
+	// ErrFree: nobody holds the resource, and it is kept for nobody.
+	ErrFree = errors.New("nobody holds it")
+	// ErrWhichClaim: a verb that acts on one claim, and the session holds several. See [WhichClaimError].
+	ErrWhichClaim = errors.New("the session holds several claims")
 	// ErrBadRequest: a request outside of the limits.
 	ErrBadRequest = errors.New("bad request")
 )
@@ -80,6 +84,8 @@ type LostError struct {
 	Since time.Time
 	// Reason is in words.
 	Reason string
+	// Words are what whoever ended it by force gave as the reason.
+	Words string
 }
 
 func (e *LostError) Error() string {
@@ -91,6 +97,14 @@ func (e *LostError) Error() string {
 
 // Is links the type to [ErrLost].
 func (e *LostError) Is(target error) bool { return target == ErrLost }
+
+// WhichClaimError names a resource of each claim that could be meant.
+type WhichClaimError struct{ Resources []Resource }
+
+func (e *WhichClaimError) Error() string { return fmt.Sprintf("%v: %q", ErrWhichClaim, e.Resources) }
+
+// Is links the type to [ErrWhichClaim].
+func (e *WhichClaimError) Is(target error) bool { return target == ErrWhichClaim }
 
 // PendingError names the write whose outcome is unknown.
 type PendingError struct {

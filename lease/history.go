@@ -116,7 +116,7 @@ func entry(c refstore.Commit, resource Resource) Entry {
 		e.Event, e.At = EventReleased, rec.Release.At
 	case rec.Revision > 1:
 		e.Event = EventRenewed
-	case rec.Predecessor != nil && rec.Predecessor.Why != "released":
+	case rec.Predecessor != nil && rec.Predecessor.Why != whyReleased && rec.Predecessor.Why != whyForced:
 		e.Event = EventTakenOver
 	default:
 		e.Event = EventClaimed

@@ -105,7 +105,7 @@ func (a *Authority) tipOf(ref refstore.Ref, authority string, before map[Resourc
 // watches says whether the age of a record is judged by what this clone has seen of it.
 func (a *Authority) watches(r *Record, m moment) bool {
 	if r.Released() {
-		return false
+		return r.Release.ReservedFor != "" && r.Release.At.After(m.now())
 	}
 	return r.Expiry != ExpiryClock || a.o.Terms.Expiry != ExpiryClock || r.RenewedAt.After(m.now())
 }

@@ -22,13 +22,16 @@ const (
 	VerbClaim   Verb = "claim"
 	VerbRenew   Verb = "renew"
 	VerbRelease Verb = "release"
+	VerbMove    Verb = "move"
+	VerbForce   Verb = "forced release" // without an intent: it holds nothing for anybody
 )
 
 // Intent is a write that was decided and saved before it was sent, so that whoever comes after a crash can tell how it ended.
 type Intent struct {
 	// ID is random, and safe as a file name.
-	ID        string     `json:"id"`
-	Verb      Verb       `json:"verb"`
+	ID   string `json:"id"`
+	Verb Verb   `json:"verb"`
+	// Session is whose claim is written. Of a move, Hold is already the other session's.
 	Session   string     `json:"session"`
 	Resources []Resource `json:"resources"`
 	// Tx is what is sent, to the byte.
@@ -44,8 +47,8 @@ type Intent struct {
 type Local interface {
 	// Holds are this session's claims, ended ones included, oldest first.
 	Holds() ([]Hold, error)
-	// SaveHold stores a claim in the file of h.Holder.Session, replacing the one with the same claim ID, except that a claim that
-	// ended stays ended. Ended claims older than the newest 100 of a session may be dropped.
+	// SaveHold stores a claim in the file of h.Holder.Session, replacing the one with the same claim ID if [Hold.Replaces] says so; one that comes
+	// back is the newest then. Ended claims older than the newest 100 of a session may be dropped.
 	SaveHold(h Hold) error
 
 	// Begin saves an intent and locks it until End, or until the process dies. It returns [ErrIntentBusy] where an

@@ -58,7 +58,10 @@ func (l *MemoryLocal) SaveHold(h Hold) error {
 	switch {
 	case i < 0:
 		l.clone.holds[h.Holder.Session] = append(holds, h)
-	case holds[i].End == nil || h.End != nil:
+	case !h.Replaces(&holds[i]):
+	case holds[i].End != nil && h.End == nil: // it has come back
+		l.clone.holds[h.Holder.Session] = append(slices.Delete(holds, i, i+1), h)
+	default:
 		holds[i] = h
 	}
 	return nil

@@ -111,7 +111,7 @@ func ended(h *Hold, r Resource) error {
 	case EndMoved:
 		return fmt.Errorf("%s: %w: moved to %s", r, ErrNotHeld, h.End.Reason)
 	}
-	return &LostError{Resource: r, By: h.End.By, Since: h.End.At, Reason: h.End.Reason}
+	return &LostError{Resource: r, By: h.End.By, Since: h.End.At, Reason: h.End.Reason, Words: h.End.Words}
 }
 
 // keyLost says whether a claim of r that can't be taken is in this session's name. It helps to explain, so failures to read are no.

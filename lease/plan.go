@@ -27,6 +27,12 @@ func (c *claimer) glance(ctx Context) (*snapshot, error) {
 	return s, nil
 }
 
+// Why a claim has a predecessor that it did not take over.
+const (
+	whyReleased = "released"
+	whyForced   = "forced"
+)
+
 // step is what a claim does to one ref.
 type step struct {
 	tip         *tip
@@ -58,15 +64,19 @@ func (c *claimer) judgeOne(t *tip, m moment) (step, error) {
 	case t.rec == nil:
 		return s, nil
 	}
-	v := judge(t.rec, t.seen, c.stance(m))
+	stance := c.stance(m)
+	stance.supersede = c.req.Supersede
+	v := judge(t.rec, t.seen, stance)
 	if !v.takeable {
 		return step{}, v.held(t.rec, m)
 	}
 	switch {
 	case !t.rec.Released():
 		s.predecessor, s.taken = t.rec.predecessor(string(v.liveness)), t.rec
+	case t.rec.Release.Forced:
+		s.predecessor, s.taken = t.rec.predecessor(whyForced), t.rec
 	case t.rec.handsOn():
-		s.predecessor, s.taken = t.rec.predecessor("released"), t.rec
+		s.predecessor, s.taken = t.rec.predecessor(whyReleased), t.rec
 	}
 	return s, nil
 }

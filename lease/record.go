@@ -98,7 +98,7 @@ type Predecessor struct {
 	Holder     Holder     `json:"holder"`
 	Generation Generation `json:"generation"`
 	RenewedAt  time.Time  `json:"renewed_at"`
-	// Why is the liveness at which it was taken over, or "released".
+	// Why is the liveness at which it was taken over, "released", or "forced" for a release by force.
 	Why string `json:"why"`
 }
 
@@ -122,9 +122,11 @@ func (r *Record) over() time.Time {
 // Released says whether the record ends its claim.
 func (r *Record) Released() bool { return r.State == StateReleased }
 
-// handsOn says whether a released record has anything for the next holder to read.
+// handsOn says whether a released record has anything for the next holder to read: data, a note, or why the work is not done.
 func (r *Record) handsOn() bool {
-	return len(r.Checkpoint) > 0 || r.Release != nil && (r.Release.ReservedFor != "" || r.Release.Note != "" || r.Release.Forced)
+	rel := r.Release
+	return len(r.Checkpoint) > 0 || rel != nil && (rel.ReservedFor != "" || rel.Note != "" || rel.Forced ||
+		rel.Outcome != OutcomeDone && (rel.Reason != "" || len(r.Meta) > 0))
 }
 
 // sighting is what a clone remembers of the record.

@@ -36,13 +36,18 @@ func (a *Authority) Renew(ctx Context, req RenewRequest) ([]RenewResult, error) 
 	if err != nil {
 		return nil, err
 	}
+	return a.renewGroups(ctx, groups, nil)
+}
+
+// renewGroups renews claims one by one. amend may change the records further.
+func (a *Authority) renewGroups(ctx Context, groups []group, amend func(*Record)) ([]RenewResult, error) {
 	var results []RenewResult
 	var errs []error
 	for _, g := range groups {
 		res := RenewResult{Resources: g.asked, Err: g.err}
 		if g.err == nil {
-			res, err = a.renewHold(ctx, g.hold, nil)
-			res.Resources, res.Err = g.asked, err
+			res, res.Err = a.renewHold(ctx, g.hold, amend)
+			res.Resources = g.asked
 		}
 		results, errs = append(results, res), append(errs, res.Err)
 	}

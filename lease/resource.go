@@ -19,12 +19,13 @@ const (
 	MinTTL      = 10 * time.Second
 	MaxTTL      = 24 * time.Hour
 	MaxGrace    = time.Hour
+	// MaxCheckpoint is in bytes, without the blanks between the parts of the JSON.
+	MaxCheckpoint = 8 << 10
 )
 
 // The largest parts of a record, in bytes.
 const (
 	maxMembersBytes = 16 << 10
-	maxCheckpoint   = 8 << 10
 	maxRecord       = 64 << 10
 	maxMeta         = 8 << 10
 )

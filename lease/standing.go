@@ -43,7 +43,7 @@ func (s *standing) add(h *Hold, t *tip) {
 	case t.oid.IsZero():
 		lost.Reason = "its ref was deleted"
 	case t.rec.Claim != h.Claim:
-		lost = foreign(t)
+		lost = foreign(t, h.generation(t.resource))
 	case t.rec.Released():
 		lost.By, lost.Since, lost.Reason = t.rec.Release.By, t.rec.Release.At, "released"
 		if s.lost == nil {
@@ -61,12 +61,15 @@ func (s *standing) add(h *Hold, t *tip) {
 	}
 }
 
-// foreign says how a record of another claim ended ours.
-func foreign(t *tip) LostError {
+// foreign says how a record of another claim ended ours, which was of the given generation.
+func foreign(t *tip, ours Generation) LostError {
 	by := t.rec.Holder
 	lost := LostError{Resource: t.resource, By: &by, Since: t.rec.ClaimedAt, Reason: "taken over"}
 	if rel := t.rec.Release; t.rec.Released() && rel.Forced {
-		lost.By, lost.Since, lost.Reason = rel.By, rel.At, "forced: "+rel.Reason
+		lost.By, lost.Since, lost.Reason, lost.Words = rel.By, rel.At, "released by force", rel.Reason
+	}
+	if pre := t.rec.Predecessor; !t.rec.Released() && pre != nil && pre.Why == whyForced && pre.Generation == ours {
+		lost.Reason = "released by force, and claimed since"
 	}
 	return lost
 }
@@ -102,6 +105,16 @@ func (h *Hold) resources() []Resource {
 		rs[i] = m.Resource
 	}
 	return rs
+}
+
+// generation is that of one member; 0 for what is none.
+func (h *Hold) generation(r Resource) Generation {
+	for _, m := range h.Members {
+		if m.Resource == r {
+			return m.Generation
+		}
+	}
+	return 0
 }
 
 // has says whether the hold is on r.

@@ -29,6 +29,8 @@ type stance struct {
 	takeover Takeover
 	expiry   Expiry
 	moment   moment
+	// supersede: what another session of the same agent holds may be taken once it is stale, whatever the terms of taking over.
+	supersede bool
 }
 
 // verdict is what a stance makes of a record.
@@ -54,7 +56,7 @@ func judge(r *Record, tip Sighting, s stance) verdict {
 	age, future := ageOf(r, tip, s, now, grace)
 	v := verdict{liveness: LivenessAt(age, r.TTL(), grace), future: future}
 	need := r.TTL() + grace
-	if r.Takeover != TakeoverStale || s.takeover != TakeoverStale {
+	if (r.Takeover != TakeoverStale || s.takeover != TakeoverStale) && !(s.supersede && r.Holder.Agent == s.agent) {
 		need = 4*r.TTL() + grace
 	}
 	v.expiresIn, v.takeableIn = r.TTL()-age, need-age

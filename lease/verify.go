@@ -89,7 +89,7 @@ func (a *Authority) verifyGroup(ctx Context, g group, open []*PendingError) ([]V
 	for _, r := range g.asked {
 		res := VerifyResult{Resource: r, Hold: g.hold, Record: s.tips[r].rec}
 		res.Left, res.Err = proof(&g.hold, st, s.tips[r], m)
-		if p := pendingOn(open, r, VerbRelease); res.Err == nil && p != nil {
+		if p := pendingOn(open, r, VerbRelease, VerbMove); res.Err == nil && p != nil {
 			res.Err = p
 		}
 		results = append(results, res)

@@ -91,4 +91,12 @@ type End struct {
 	At     time.Time `json:"at"`
 	By     *Holder   `json:"by,omitempty"`
 	Reason string    `json:"reason,omitempty"`
+	// Words are what whoever ended the claim by force gave as the reason.
+	Words string `json:"words,omitempty"`
+}
+
+// Replaces says whether h may stand in for saved, the same claim as a session's file has it. A claim that ended stays ended, unless it was moved
+// to another session and comes back later.
+func (h *Hold) Replaces(saved *Hold) bool {
+	return saved.End == nil || h.End != nil || saved.End.How == EndMoved && h.Revision > saved.Revision
 }

@@ -21,30 +21,37 @@ func (a *Authority) write(ctx Context, i *Intent) error {
 	if err := a.begin(i); err != nil {
 		return err
 	}
-	if err := a.yield(i); err != nil {
+	if err := a.stillOurs(i); err != nil {
 		a.forgot(a.local.End(i))
 		return fmt.Errorf("%s: %w", i.Verb, err)
 	}
 	return a.finish(i, a.store.Swap(ctx, i.Tx, a.ours(i)))
 }
 
+// stillOurs looks, once the intent keeps all others of the clone from writing, whether the file still has the claim: it may have been moved to
+// another session since it was read, whose it is then, although its key would still do.
+func (a *Authority) stillOurs(i *Intent) error {
+	if i.Verb == VerbClaim {
+		return nil
+	}
+	h, err := a.current(Hold{Claim: i.Hold.Claim, Members: i.Hold.Members})
+	switch {
+	case h.End != nil && h.End.How != EndMoved && i.Verb == VerbRelease: // what is over may be buried
+		return nil
+	case err != nil || i.Verb != VerbRenew:
+		return err
+	}
+	return a.yield(h, i.Hold)
+}
+
 // yield gives up, in the file, the time that a renewal is about to take from its claim: its reply may be lost, and the file must never
 // promise more than what lands.
-func (a *Authority) yield(i *Intent) error {
-	if i.Verb != VerbRenew {
-		return nil
-	}
-	h, err := a.current(i.Hold)
+func (a *Authority) yield(h, next Hold) error {
 	m := a.moment()
-	switch {
-	case h.End != nil: // nothing can land any more
-		return nil
-	case err != nil:
-		return err
-	case i.Hold.Left(m.now(), m.at) >= h.Left(m.now(), m.at):
+	if h.Authority == "" || next.Left(m.now(), m.at) >= h.Left(m.now(), m.at) {
 		return nil
 	}
-	h.RenewedAt, h.TTL, h.Deadline = i.Hold.RenewedAt, i.Hold.TTL, i.Hold.Deadline
+	h.RenewedAt, h.TTL, h.Deadline = next.RenewedAt, next.TTL, next.Deadline
 	return a.local.SaveHold(h)
 }
 
@@ -116,9 +123,11 @@ func (a *Authority) landed(i *Intent) error {
 
 // saved ends an intent and saves what the session holds now. If that fails, the intent stays, and still has it.
 func (a *Authority) saved(i *Intent) error {
-	if err := a.local.SaveHold(i.Hold); err != nil {
-		a.forgot(a.local.Leave(i))
-		return i.pending(err)
+	for _, h := range i.holds() {
+		if err := a.local.SaveHold(h); err != nil {
+			a.forgot(a.local.Leave(i))
+			return i.pending(err)
+		}
 	}
 	a.forgot(a.local.End(i))
 	return nil

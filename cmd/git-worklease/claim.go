@@ -15,9 +15,10 @@ import (
 )
 
 type claimOptions struct {
-	keys    []string
-	purpose string
-	meta    []string
+	keys      []string
+	purpose   string
+	meta      []string
+	supersede bool
 }
 
 func newClaim(a *app) *cobra.Command {
@@ -45,6 +46,7 @@ its time to live and a grace period is taken over.`,
 	}
 	flags.StringVar(&o.purpose, "purpose", "", "what it is for, for others to read")
 	flags.StringArrayVar(&o.meta, "meta", nil, "`NAME=VALUE` to keep with the claim, such as branch=login; may be repeated")
+	flags.BoolVar(&o.supersede, "supersede", false, "take over your own agent's claim from another session once it is stale, also where others must wait until it is dead")
 	return cmd
 }
 
@@ -67,7 +69,7 @@ func (a *app) runClaim(ctx context.Context, o claimOptions) (*outcome, error) {
 	if err := w.checkClaimant(resources); err != nil {
 		return nil, err
 	}
-	req := lease.ClaimRequest{Resources: resources, Purpose: o.purpose, Meta: meta}
+	req := lease.ClaimRequest{Resources: resources, Purpose: o.purpose, Meta: meta, Supersede: o.supersede}
 	if !w.settings.TTL.Origin.IsDefault() {
 		req.TTL = w.settings.TTL.V
 	}
@@ -116,21 +118,6 @@ func printClaim(p *printer, r *lease.ClaimResult) {
 	}
 }
 
-// printPredecessor tells the new holder what the last one left.
-func printPredecessor(p *printer, r *lease.Record) {
-	p.printf("  before: %s, generation %d, last heard of %s", fault.Holder(r.Holder), r.Generation, p.ago(r.RenewedAt))
-	if r.Purpose != "" {
-		p.printf(": %s", term.Clean(r.Purpose))
-	}
-	p.printf("\n")
-	if r.Release != nil && r.Release.Note != "" {
-		p.printf("  note: %s\n", term.Clean(r.Release.Note))
-	}
-	if len(r.Checkpoint) > 0 {
-		p.printf("  checkpoint: %s\n", term.Clean(string(r.Checkpoint)))
-	}
-}
-
 // claimJSON is a held claim for programs. It holds no key.
 type claimJSON struct {
 	Outcome      lease.ClaimOutcome `json:"outcome"`
@@ -143,6 +130,7 @@ type claimJSON struct {
 	ClaimedAt    time.Time          `json:"claimed_at"`
 	RenewedAt    time.Time          `json:"renewed_at"`
 	ExpiresAt    time.Time          `json:"expires_at"`
+	LateSeconds  int64              `json:"late_seconds,omitempty"`
 	Predecessors []recordJSON       `json:"predecessors,omitempty"`
 }
 
@@ -156,6 +144,7 @@ func newClaimJSON(r *lease.ClaimResult) claimJSON {
 	j := claimJSON{
 		Outcome: r.Outcome, Claim: h.Claim, Holder: h.Holder, Resources: members(h.Members), TTLSeconds: int64(h.TTL.Seconds()),
 		ClaimedAt: h.ClaimedAt, RenewedAt: h.RenewedAt, ExpiresAt: seconds(h.RenewedAt.Add(h.TTL)),
+		LateSeconds: int64(r.Late.Seconds()),
 	}
 	if len(r.Records) > 0 {
 		j.Purpose, j.Meta = r.Records[0].Purpose, r.Records[0].Meta

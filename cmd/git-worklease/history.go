@@ -116,6 +116,9 @@ func entryNote(p *printer, e *lease.Entry) string {
 		if r.Release.Forced && r.Release.By != nil {
 			note = "by " + fault.Holder(*r.Release.By)
 		}
+		if r.Release.ReservedFor != "" {
+			note += ", for " + term.Clean(r.Release.ReservedFor)
+		}
 		if r.Release.Reason != "" {
 			note += ": " + term.Clean(r.Release.Reason)
 		}

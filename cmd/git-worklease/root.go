@@ -57,6 +57,8 @@ func newRoot(a *app) *cobra.Command {
 	}
 	root.AddCommand(
 		newClaim(a), newRenew(a), newRelease(a), newVerify(a), status, newList(a), newHistory(a),
+		newTransfer(a),
+		newCheckpoint(a),
 		newConfig(a), newDemo(a), newCompletion(a), newVersion(a),
 		newDoctor(a),
 	)

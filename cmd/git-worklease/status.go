@@ -15,6 +15,7 @@ type statusOptions struct {
 	keys      []string
 	porcelain bool
 	nul       bool
+	verbose   bool
 }
 
 func newStatus(a *app) *cobra.Command {
@@ -23,7 +24,8 @@ func newStatus(a *app) *cobra.Command {
 		Use:   "status [KEY...]",
 		Short: "show resources, or what this session holds",
 		Long: `Shows what stands at resources: those named, or those that this session has claimed. Without
-the remote it says unknown (exit 2), and what was known last.
+the remote it says unknown (exit 2), and what was known last. With --verbose it shows all that
+the records say; --json always has all of it.
 
 ` + porcelainHelp,
 		ValidArgsFunction: a.ownKeys,
@@ -33,6 +35,7 @@ the remote it says unknown (exit 2), and what was known last.
 		}),
 	}
 	porcelainFlags(cmd, &o.porcelain, &o.nul)
+	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "show all that the records say: terms, members, meta, checkpoint, note, who was before")
 	return cmd
 }
 
@@ -55,6 +58,15 @@ func (a *app) runStatus(ctx context.Context, o statusOptions) (*outcome, error) 
 	}
 	out := a.showViews(views, o.porcelain, o.nul, "this session holds nothing")
 	out.failure = unknownPart(views)
+	if o.verbose && !o.porcelain {
+		table := out.text
+		out.text = func(p *printer) {
+			table(p)
+			for i := range views {
+				printDetails(p, &views[i])
+			}
+		}
+	}
 	return out, nil
 }
 

@@ -32,6 +32,15 @@ const (
 	ExpiryObserved ExpiryRule = "observed"
 )
 
+// ForceRule says who may end the claims of others by force.
+type ForceRule string
+
+// The rules of force.
+const (
+	ForcePeople ForceRule = "people"
+	ForceAgents ForceRule = "agents"
+)
+
 // TransportRule says how the remote is spoken to.
 type TransportRule string
 
@@ -47,6 +56,7 @@ type Settings struct {
 	TTL, Grace Value[time.Duration]
 	Takeover   Value[TakeoverRule]
 	Expiry     Value[ExpiryRule]
+	Force      Value[ForceRule]
 	Remote     Value[string]
 	Authority  Value[string]
 	// Prefix ends with a slash.

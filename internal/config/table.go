@@ -15,6 +15,7 @@ const (
 	Grace      Name = "grace"
 	Takeover   Name = "takeover"
 	Expiry     Name = "expiry"
+	Force      Name = "force"
 	Remote     Name = "remote"
 	Authority  Name = "authority"
 	Prefix     Name = "prefix"
@@ -82,6 +83,11 @@ func leaseSpecs() []Spec {
 			Name: Expiry, Flag: "expiry", Env: "WORKLEASE_EXPIRY", Git: "worklease.expiry", Policy: "lease.expiry", Default: "clock",
 			Want: "clock or observed", Help: "whether expiry is judged by clocks, or by what this clone has seen",
 			set: choice(func(s *Settings) *Value[ExpiryRule] { return &s.Expiry }, ExpiryClock, ExpiryObserved),
+		},
+		{
+			Name: Force, Git: "worklease.force", Policy: "lease.force", Default: "people",
+			Want: "people or agents", Help: "who may end the claims of others by force: people alone, or agents as well",
+			set: choice(func(s *Settings) *Value[ForceRule] { return &s.Force }, ForcePeople, ForceAgents),
 		},
 	}
 }

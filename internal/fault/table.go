@@ -46,6 +46,7 @@ var callRows = []Row{
 	{Reason: "bad-request", Exit: Usage, Means: "a number or a text outside of the limits", errs: []error{lease.ErrBadRequest}},
 	{Reason: "mixed-bundle", Exit: Usage, Means: "some of the resources are held already, and not all by one claim", Hint: "claim the new ones by themselves, or release the others first",
 		errs: []error{lease.ErrMixedBundle}},
+	{Reason: "which-claim", Exit: Usage, Means: "the verb acts on one claim, and the session holds several", errs: []error{lease.ErrWhichClaim}, tell: tellWhichClaim},
 }
 
 // claimRows are about who holds what.
@@ -54,13 +55,17 @@ var claimRows = []Row{
 	{Reason: "already-claimed", Exit: Refused, Means: "another holder has the resource", errs: []error{lease.ErrHeld}, tell: tellHeld},
 	{Reason: "session-ambiguous", Exit: Refused, Means: "another living worker of this worktree made the claim, and nothing but the worktree names the session",
 		Hint: "name each worker's session with --session NAME or WORKLEASE_SESSION", errs: []error{session.ErrAmbiguous}, tell: tellAmbiguous},
-	{Reason: "lost", Exit: Lost, Means: "the claim was taken over, ended or deleted by another", Hint: "stop writing; claim it again before you go on", errs: []error{lease.ErrLost}, tell: tellLost},
+	{Reason: "lost", Exit: Lost, Means: "the claim was taken over, ended or deleted by another",
+		Hint: "stop here: commit what is done to a branch of your own without pushing it, and claim again before you go on", errs: []error{lease.ErrLost}, tell: tellLost},
 	{Reason: "key-lost", Exit: Lost, Means: "the claim is in this session's name, but the session's key is gone", Hint: "wait until it can be claimed again; `git worklease status` shows when",
 		errs: []error{lease.ErrKeyLost}},
 	{Reason: "expired", Exit: Lost, Means: "the claim's time is up, although nobody took it", Hint: "`git worklease renew`", errs: []error{lease.ErrExpired}},
 	{Reason: "not-held", Exit: Lost, Means: "this session does not hold the resource", Hint: "`git worklease status` shows what it holds", errs: []error{lease.ErrNotHeld}},
 	{Reason: "pending", Exit: Unknown, Means: "an earlier write has an unknown outcome", Hint: "repeat the command: it settles what was left open; treat nothing as free until then",
 		errs: []error{lease.ErrPending}, tell: tellPending},
+	{Reason: "nothing-to-release", Exit: Nothing, Means: "nobody holds the resource, and it is kept for nobody", Hint: "`git worklease claim` takes it", errs: []error{lease.ErrFree}},
+	{Reason: "force-needs-person", Exit: Forbidden, Means: "a claim may be ended by force by people alone, and the command runs under an agent",
+		Hint: "ask the holder to release it, or a person to do it by force", errs: []error{ErrForcePerson}, tell: tellForcePerson},
 }
 
 // recordRows are about what stands at the remote's refs.

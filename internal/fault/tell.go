@@ -63,6 +63,9 @@ func tellHeld(f *Fault, err error, s Scene) {
 		if e.TakeableAt.After(s.Now) {
 			f.Hint = fmt.Sprintf("it can be claimed in %s, unless its holder renews it", term.Span(e.TakeableAt.Sub(s.Now)))
 		}
+		if e.Liveness == lease.Stale && r.Holder.Agent == s.Self.Agent {
+			f.Hint = fmt.Sprintf("if that was you, `git worklease claim --supersede %s` takes it over", Quote(string(e.Resource)))
+		}
 	}
 	if r.Purpose != "" {
 		f.Message += ": " + term.Clean(r.Purpose)
@@ -100,6 +103,7 @@ type lostDetails struct {
 	By       *lease.Holder  `json:"by,omitempty"`
 	Since    string         `json:"since,omitempty"`
 	Why      string         `json:"why,omitempty"`
+	Words    string         `json:"words,omitempty"`
 }
 
 func tellLost(f *Fault, err error, s Scene) {
@@ -107,7 +111,8 @@ func tellLost(f *Fault, err error, s Scene) {
 	if !errors.As(err, &e) {
 		return
 	}
-	f.Message = fmt.Sprintf("the claim on %s was lost", term.Clean(string(e.Resource)))
+	name := term.Clean(string(e.Resource))
+	f.Message = fmt.Sprintf("the claim on %s was lost", name)
 	if e.Reason != "" {
 		f.Message += ": " + term.Clean(e.Reason)
 	}
@@ -117,7 +122,11 @@ func tellLost(f *Fault, err error, s Scene) {
 	if !e.Since.IsZero() {
 		f.Message += fmt.Sprintf(", %s ago", term.Span(s.Now.Sub(e.Since)))
 	}
-	f.Details = lostDetails{Resource: e.Resource, By: e.By, Since: stamp(e.Since), Why: e.Reason}
+	if e.Words != "" {
+		f.Message += ": " + term.Clean(e.Words)
+	}
+	f.Hint = lostHint(name, e.By)
+	f.Details = lostDetails{Resource: e.Resource, By: e.By, Since: stamp(e.Since), Why: e.Reason, Words: e.Words}
 }
 
 type pendingDetails struct {

@@ -110,7 +110,7 @@ func checkHold(h *lease.Hold) error {
 	return nil
 }
 
-// SaveHold stores a claim in the file of its own session. A claim that ended stays ended.
+// SaveHold stores a claim in the file of its own session, where [lease.Hold.Replaces] allows it.
 func (s *State) SaveHold(h lease.Hold) error {
 	if err := checkHold(&h); err != nil {
 		return err
@@ -151,15 +151,24 @@ func (f *sessionFile) put(h lease.Hold, by Maker) {
 	at := slices.IndexFunc(f.Holds, func(old lease.Hold) bool { return old.Claim == h.Claim })
 	switch {
 	case at < 0:
-		f.Holds = append(f.Holds, h)
-		if f.Made == nil {
-			f.Made = map[lease.ClaimID]Maker{}
-		}
-		f.Made[h.Claim] = by
-	case f.Holds[at].End == nil || h.End != nil:
+		f.add(h, by)
+	case !h.Replaces(&f.Holds[at]):
+	case f.Holds[at].End != nil && h.End == nil: // it has come back
+		f.Holds = slices.Delete(f.Holds, at, at+1)
+		f.add(h, by)
+	default:
 		f.Holds[at] = h
 	}
 	f.trim()
+}
+
+// add puts a claim last, as the newest.
+func (f *sessionFile) add(h lease.Hold, by Maker) {
+	f.Holds = append(f.Holds, h)
+	if f.Made == nil {
+		f.Made = map[lease.ClaimID]Maker{}
+	}
+	f.Made[h.Claim] = by
 }
 
 // trim forgets the ended claims that ended before the newest hundred.

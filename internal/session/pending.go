@@ -42,6 +42,9 @@ func (s *State) Begin(i *lease.Intent) error {
 	if err != nil {
 		return err
 	}
+	if err := s.prepareMove(i); err != nil {
+		return err
+	}
 	return withLock(s.path("pending.lock"), func() error {
 		if err := s.checkFree(i.Resources); err != nil {
 			return err
