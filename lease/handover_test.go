@@ -139,6 +139,32 @@ func TestRestamp(t *testing.T) {
 	}
 }
 
+// TestRestampOfTheLast: without a resource it is the claim that was released last, unless the session holds something.
+func TestRestampOfTheLast(t *testing.T) {
+	w := newWorld(t)
+	alice := w.actor("alice")
+	for _, r := range []Resource{"port:1", demo} {
+		alice.mustClaim(r)
+	}
+	for _, r := range []Resource{demo, "port:1"} {
+		w.advance(time.Minute)
+		alice.mustRelease(r)
+	}
+	if res := alice.mustHandOver(ReleaseRequest{Meta: map[string]string{"pr_url": "x"}}); len(res.Added) != 1 || res.Added[0] != "port:1" {
+		t.Errorf("%+v", res)
+	}
+	for _, none := range []ReleaseRequest{{}, {For: "bob"}} {
+		if res, err := alice.Release(t.Context(), none); res != nil || err != nil {
+			t.Errorf("%+v, %v", res, err)
+		}
+	}
+	alice.mustClaim("task:other")
+	alice.mustHandOver(ReleaseRequest{Note: "n"})
+	if rec := w.tip("port:1"); rec.Release.Note != "" || w.tip("task:other").Release.Note != "n" {
+		t.Errorf("%+v", rec)
+	}
+}
+
 // TestRestampRaces: another claims between the look and the write.
 func TestRestampRaces(t *testing.T) {
 	w := newWorld(t)

@@ -23,7 +23,7 @@ const (
 	VerbRenew   Verb = "renew"
 	VerbRelease Verb = "release"
 	VerbMove    Verb = "move"
-	VerbForce   Verb = "forced release" // without an intent: it holds nothing for anybody
+	VerbForce   Verb = "force" // without an intent: it holds nothing for anybody
 )
 
 // Intent is a write that was decided and saved before it was sent, so that whoever comes after a crash can tell how it ended.

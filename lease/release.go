@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// ReleaseRequest names claims by any of their resources; none: all that the session holds.
+// ReleaseRequest names claims by any of their resources; none: all that the session holds, or where it holds none and there is something to
+// say but for whom, the one that it released last.
 type ReleaseRequest struct {
 	Resources []Resource
 	Reason    string
@@ -48,6 +49,11 @@ func (a *Authority) Release(ctx Context, req ReleaseRequest) ([]ReleaseResult, e
 	groups, err := a.group(ctx, VerbRelease, req.Resources)
 	if err != nil {
 		return nil, err
+	}
+	if len(groups) == 0 && req.adds() && req.For == "" {
+		if groups, err = a.lastReleased(); err != nil {
+			return nil, err
+		}
 	}
 	var results []ReleaseResult
 	var errs []error

@@ -5,6 +5,25 @@ func (r *ReleaseRequest) adds() bool {
 	return r.Reason != "" || r.Outcome != "" || r.For != "" || r.Note != "" || len(r.Meta) > 0
 }
 
+// lastReleased is the claim that the session has released last; none where there is none.
+func (a *Authority) lastReleased() ([]group, error) {
+	holds, err := a.local.Holds()
+	if err != nil {
+		return nil, err
+	}
+	var last *Hold
+	for i := range holds {
+		if h := &holds[i]; h.End != nil && h.End.How == EndReleased && (last == nil || !h.End.At.Before(last.End.At)) {
+			last = h
+		}
+	}
+	if last == nil {
+		return nil, nil
+	}
+	r := last.Members[0].Resource
+	return []group{{hold: *last, asked: last.resources(), err: ended(last, r), released: true}}, nil
+}
+
 // restamp adds what the request says to releases of this session that still stand at their refs, by further tombstones of the same claim.
 func (a *Authority) restamp(ctx Context, res *ReleaseResult, req ReleaseRequest) error {
 	if !req.adds() {

@@ -56,7 +56,8 @@ func judge(r *Record, tip Sighting, s stance) verdict {
 	age, future := ageOf(r, tip, s, now, grace)
 	v := verdict{liveness: LivenessAt(age, r.TTL(), grace), future: future}
 	need := r.TTL() + grace
-	if (r.Takeover != TakeoverStale || s.takeover != TakeoverStale) && !(s.supersede && r.Holder.Agent == s.agent) {
+	own := s.supersede && r.Holder.Agent == s.agent
+	if !own && (r.Takeover != TakeoverStale || s.takeover != TakeoverStale) {
 		need = 4*r.TTL() + grace
 	}
 	v.expiresIn, v.takeableIn = r.TTL()-age, need-age

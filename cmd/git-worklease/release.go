@@ -31,8 +31,8 @@ func newRelease(a *app) *cobra.Command {
 		Short: "release the claims of this session",
 		Long: `Ends claims: those that have a resource named, or all that this session holds. What was
 released already stays so, whoever has it now (exit 0); with --meta, --note, --reason or
---outcome it is added to the release, as long as nobody has claimed the resource since. What
-this session never held is exit 4.
+--outcome it is added to the release, as long as nobody has claimed the resource since; without
+a key, to the one that was released last. What this session never held is exit 4.
 
 With --to the resource is kept for an agent: nobody else can claim it for one ttl from now. The
 new holder is shown the note, the checkpoint and what else the claim has. With --to-session the

@@ -141,7 +141,7 @@ func tellPending(f *Fault, err error, _ Scene) {
 	if !errors.As(err, &e) {
 		return
 	}
-	f.Message = fmt.Sprintf("the outcome of the %s of %s is unknown", e.Verb, resources(e.Resources))
+	f.Message = fmt.Sprintf("the outcome of the %s of %s is unknown", verb(e.Verb), resources(e.Resources))
 	if e.Busy {
 		f.Message = fmt.Sprintf("another process of this clone is in the middle of a %s of %s", e.Verb, resources(e.Resources))
 	}
@@ -149,6 +149,14 @@ func tellPending(f *Fault, err error, _ Scene) {
 		f.Message += ": " + cause(e.Err)
 	}
 	f.Details = pendingDetails{Verb: e.Verb, Session: e.Session, Resources: e.Resources, Busy: e.Busy}
+}
+
+// verb is a verb as a noun.
+func verb(v lease.Verb) string {
+	if v == lease.VerbForce {
+		return "forced release"
+	}
+	return string(v)
 }
 
 func resources(rs []lease.Resource) string {
@@ -269,7 +277,7 @@ func tellInterrupted(f *Fault, err error, _ Scene) {
 	f.Message = "interrupted"
 	var p *lease.PendingError
 	if errors.As(err, &p) {
-		f.Message = fmt.Sprintf("interrupted: the outcome of the %s of %s is unknown", p.Verb, resources(p.Resources))
+		f.Message = fmt.Sprintf("interrupted: the outcome of the %s of %s is unknown", verb(p.Verb), resources(p.Resources))
 		f.Hint = "repeat the command: it settles what was left open"
 	}
 }
