@@ -169,6 +169,9 @@ func (r *Record) checkTexts() error {
 			return fmt.Errorf("%s: %w", t.what, err)
 		}
 	}
+	if err := checkText(r.Place, MaxName); r.Place != "" && err != nil {
+		return fmt.Errorf("place: %w", err)
+	}
 	if len(r.Key) != ed25519.PublicKeySize || r.Claim != claimID(r.Key) {
 		return errClaim
 	}

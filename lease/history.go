@@ -85,7 +85,7 @@ func fold(commits []refstore.Commit, resource Resource) []Entry {
 	var entries []Entry
 	for _, c := range commits {
 		e := entry(c, resource)
-		if last := len(entries) - 1; last >= 0 && e.Event == EventRenewed && entries[last].Event == EventRenewed {
+		if last := len(entries) - 1; last >= 0 && e.Event == EventRenewed && entries[last].Event == EventRenewed && entries[last].Record.Holder == e.Record.Holder {
 			entries[last].Count++
 			entries[last].First = e.At
 			continue

@@ -48,7 +48,9 @@ type Record struct {
 	// Members are all resources of the claim, sorted.
 	Members []Resource `json:"members"`
 	Holder  Holder     `json:"holder"`
-	Purpose string     `json:"purpose,omitempty"`
+	// Place tells apart where the claim's key was brought to, see [Hold.MoveTo]; "" where the claim was made.
+	Place   string `json:"place,omitempty"`
+	Purpose string `json:"purpose,omitempty"`
 	// Generation grows with each claim of the resource, Revision with each write of one claim.
 	Generation Generation `json:"generation"`
 	Revision   uint64     `json:"revision"`

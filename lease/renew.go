@@ -170,11 +170,12 @@ func renewal(h Hold, st *standing, m moment, amend func(*Record)) (Hold, []*Reco
 	records := make([]*Record, len(st.ours))
 	for i, t := range st.ours {
 		records[i] = t.rec.renewed(t.oid, h.Revision, h.RenewedAt)
+		h.settleAt(records[i])
 		if amend != nil {
 			amend(records[i])
 		}
 		h.TTL, h.Grace = records[i].TTL(), records[i].Grace()
 	}
-	h.Deadline = m.at.after(h.TTL)
+	h.Deadline, h.From = m.at.after(h.TTL), nil
 	return h, records
 }

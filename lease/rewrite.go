@@ -96,7 +96,7 @@ func known(name string) bool {
 
 func recordMembers() []string {
 	return []string{
-		"v", "kind", "authority", "resource", "claim", "members", "holder", "purpose", "generation", "revision", "ttl_seconds",
+		"v", "kind", "authority", "resource", "claim", "members", "holder", "place", "purpose", "generation", "revision", "ttl_seconds",
 		"grace_seconds", "takeover", "expiry", "claimed_at", "renewed_at", "state", "release", "predecessor", "checkpoint", "meta", "key", "prev",
 	}
 }

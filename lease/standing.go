@@ -17,6 +17,8 @@ type standing struct {
 	ours []*tip
 	// torn: the members disagree, which a view may that was read while they moved.
 	torn bool
+	// moving: the claim was brought here, and some of ours don't say so yet.
+	moving bool
 	// revision is the highest of ours.
 	revision uint64
 }
@@ -44,6 +46,8 @@ func (s *standing) add(h *Hold, t *tip) {
 		lost.Reason = "its ref was deleted"
 	case t.rec.Claim != h.Claim:
 		lost = foreign(t, h.generation(t.resource))
+	case !h.stays(t.rec):
+		lost = movedOn(t)
 	case t.rec.Released():
 		lost.By, lost.Since, lost.Reason = t.rec.Release.By, t.rec.Release.At, "released"
 		if s.lost == nil {
@@ -52,6 +56,7 @@ func (s *standing) add(h *Hold, t *tip) {
 		return
 	default:
 		s.torn = s.torn || len(s.ours) > 0 && s.revision != t.rec.Revision
+		s.moving = s.moving || t.rec.Place != h.Place
 		s.revision = max(s.revision, t.rec.Revision)
 		s.ours = append(s.ours, t)
 		return

@@ -14,7 +14,7 @@ type VerifyResult struct {
 	Record *Record
 	// Left is for how long it stands, by whichever clock ends it first.
 	Left time.Duration
-	// Err is nil with the resource held at the time of reading; otherwise [ErrExpired], [ErrNotHeld], a [*LostError], [ErrKeyLost], a
+	// Err is nil with the resource held at the time of reading; otherwise [ErrExpired], [ErrMoving], [ErrNotHeld], a [*LostError], [ErrKeyLost], a
 	// [*PendingError], or why the record can't be judged.
 	Err error
 }
@@ -105,6 +105,9 @@ func proof(h *Hold, st *standing, t *tip, m moment) (left time.Duration, err err
 		return 0, &lost
 	case st.unknown != nil:
 		return 0, st.unknown
+	}
+	if st.moving {
+		return 0, fmt.Errorf("%s: %w", t.resource, ErrMoving)
 	}
 	if left = h.Left(m.now(), m.at); left <= 0 {
 		return left, fmt.Errorf("%s: %w", t.resource, ErrExpired)

@@ -196,7 +196,7 @@ func (a *Authority) judgeView(v *View, t *tip, holds []Hold, m moment) {
 	v.State, v.Liveness, v.Left = StandingHeld, j.liveness, j.expiresIn
 	v.Observed = j.future || t.rec.Expiry != ExpiryClock || a.o.Terms.Expiry != ExpiryClock
 	v.TakeableAt = m.wall.Add(j.takeableIn)
-	if i := slices.IndexFunc(holds, func(h Hold) bool { return h.Claim == t.rec.Claim && h.End == nil }); i >= 0 {
+	if i := slices.IndexFunc(holds, func(h Hold) bool { return h.Claim == t.rec.Claim && h.End == nil && h.stays(t.rec) }); i >= 0 {
 		v.Mine, v.Left = true, holds[i].Left(m.now(), m.at)
 		if v.Left <= 0 && v.Liveness == Live {
 			v.Liveness = Expired

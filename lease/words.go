@@ -63,6 +63,9 @@ type Hold struct {
 	Grace time.Duration `json:"grace"`
 	// Deadline is when the claim must be thought lost by the suspend-proof clock: start of the last landed request + TTL.
 	Deadline Instant `json:"deadline"`
+	// Place is where the key is used, see [Hold.MoveTo]; "" where the claim was made. From are the places that its records may still name.
+	Place string   `json:"place,omitempty"`
+	From  []string `json:"from,omitempty"`
 	// End is set once the claim is over.
 	End *End `json:"end,omitempty"`
 }
@@ -96,7 +99,13 @@ type End struct {
 }
 
 // Replaces says whether h may stand in for saved, the same claim as a session's file has it. A claim that ended stays ended, unless it was moved
-// to another session and comes back later.
+// to another session and comes back later; one that is at another place by now stays there.
 func (h *Hold) Replaces(saved *Hold) bool {
-	return saved.End == nil || h.End != nil || saved.End.How == EndMoved && h.Revision > saved.Revision
+	switch {
+	case h.Place != saved.Place:
+		return false
+	case saved.End == nil || h.End != nil:
+		return true
+	}
+	return saved.End.How == EndMoved && h.Revision > saved.Revision
 }
