@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -154,6 +155,16 @@ func newClaimJSON(r *lease.ClaimResult) claimJSON {
 	}
 	return j
 }
+
+func resourcesOf(h lease.Hold) []lease.Resource {
+	resources := make([]lease.Resource, len(h.Members))
+	for i, m := range h.Members {
+		resources[i] = m.Resource
+	}
+	return resources
+}
+
+func generation(g lease.Generation) string { return strconv.FormatUint(uint64(g), 10) }
 
 func members(ms []lease.Member) []memberJSON {
 	js := make([]memberJSON, len(ms))

@@ -73,6 +73,9 @@ func (a *app) runConfig(ctx context.Context, o configOptions) (*outcome, error) 
 		if j.Value == "" {
 			j.Value = found[s.Name]
 		}
+		if s.Name == config.Session && s.Origin.IsDefault() && w.identity.Session != "" {
+			j.Origin = w.identity.Source()
+		}
 		if s.Bad != nil {
 			j.Error = a.explain(s.Bad)
 		}

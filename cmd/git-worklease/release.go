@@ -130,16 +130,18 @@ func (a *app) runRelease(ctx context.Context, o releaseOptions) (*outcome, error
 		return nil, err
 	}
 	defer w.close()
-	switch {
-	case o.force:
+	if o.force {
 		return a.forceRelease(w, resources, o.reason)
-	case o.toSession != "":
-		return a.moveClaims(w, resources, o.toSession)
-	default:
-		return a.releaseClaims(w, lease.ReleaseRequest{
-			Resources: resources, Reason: o.reason, Outcome: lease.Outcome(o.outcome), For: o.to, Note: o.note, Meta: meta,
-		})
 	}
+	if resources, err = w.acting(resources); err != nil {
+		return nil, err
+	}
+	if o.toSession != "" {
+		return a.moveClaims(w, resources, o.toSession)
+	}
+	return a.releaseClaims(w, lease.ReleaseRequest{
+		Resources: resources, Reason: o.reason, Outcome: lease.Outcome(o.outcome), For: o.to, Note: o.note, Meta: meta,
+	})
 }
 
 // releasedJSON is what a release did to one claim.

@@ -35,6 +35,9 @@ func (a *app) runRenew(ctx context.Context, keys []string) (*outcome, error) {
 		return nil, err
 	}
 	defer w.close()
+	if resources, err = w.acting(resources); err != nil {
+		return nil, err
+	}
 	results, err := w.lease.Renew(w.ctx, lease.RenewRequest{Resources: resources})
 	if len(results) == 0 {
 		return nil, nothingHeld(err)

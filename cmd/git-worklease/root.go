@@ -59,6 +59,7 @@ func newRoot(a *app) *cobra.Command {
 		newClaim(a), newRenew(a), newRelease(a), newVerify(a), status, newList(a), newHistory(a),
 		newTransfer(a),
 		newCheckpoint(a),
+		newSession(a),
 		newConfig(a), newDemo(a), newCompletion(a), newVersion(a),
 		newDoctor(a),
 	)

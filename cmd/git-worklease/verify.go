@@ -33,6 +33,9 @@ func (a *app) runVerify(ctx context.Context, keys []string) (*outcome, error) {
 		return nil, err
 	}
 	defer w.close()
+	if resources, err = w.acting(resources); err != nil {
+		return nil, err
+	}
 	results, err := w.lease.Verify(w.ctx, resources...)
 	if len(results) == 0 {
 		return nil, nothingHeld(err)

@@ -47,6 +47,10 @@ var callRows = []Row{
 	{Reason: "mixed-bundle", Exit: Usage, Means: "some of the resources are held already, and not all by one claim", Hint: "claim the new ones by themselves, or release the others first",
 		errs: []error{lease.ErrMixedBundle}},
 	{Reason: "which-claim", Exit: Usage, Means: "the verb acts on one claim, and the session holds several", errs: []error{lease.ErrWhichClaim}, tell: tellWhichClaim},
+	{Reason: "bad-export", Exit: Usage, Means: "a file that can't be exported to, or that no export has written", Hint: "name a new file to export, and one that `git worklease session export` wrote to import",
+		errs: []error{session.ErrFile, lease.ErrBadHold}, tell: tellFile},
+	{Reason: "held-here", Exit: Usage, Means: "a claim that is to be imported is in this clone already, or its resource is", Hint: "`git worklease session list` shows where; `git worklease renew` ends an import that was cut short",
+		errs: []error{session.ErrHere}},
 }
 
 // claimRows are about who holds what.
@@ -57,8 +61,12 @@ var claimRows = []Row{
 		Hint: "name each worker's session with --session NAME or WORKLEASE_SESSION", errs: []error{session.ErrAmbiguous}, tell: tellAmbiguous},
 	{Reason: "lost", Exit: Lost, Means: "the claim was taken over, ended or deleted by another",
 		Hint: "stop here: commit what is done to a branch of your own without pushing it, and claim again before you go on", errs: []error{lease.ErrLost}, tell: tellLost},
+	{Reason: "former-worktree", Exit: Refused, Means: "the claim was made in a worktree that is gone, and nothing but the name of the present one names the session",
+		Hint: "`git worklease session adopt` takes it over for this worktree", errs: []error{session.ErrFormer}, tell: tellFormer},
+	{Reason: "lost", Exit: Lost, Means: "the claim was taken over, ended or deleted by another", Hint: "stop writing; claim it again before you go on", errs: []error{lease.ErrLost}, tell: tellLost},
 	{Reason: "key-lost", Exit: Lost, Means: "the claim is in this session's name, but the session's key is gone", Hint: "wait until it can be claimed again; `git worklease status` shows when",
 		errs: []error{lease.ErrKeyLost}},
+	{Reason: "moving", Exit: Lost, Means: "the claim was brought to this clone, and its record does not say so yet", Hint: "`git worklease renew`", errs: []error{lease.ErrMoving}},
 	{Reason: "expired", Exit: Lost, Means: "the claim's time is up, although nobody took it", Hint: "`git worklease renew`", errs: []error{lease.ErrExpired}},
 	{Reason: "not-held", Exit: Lost, Means: "this session does not hold the resource", Hint: "`git worklease status` shows what it holds", errs: []error{lease.ErrNotHeld}},
 	{Reason: "pending", Exit: Unknown, Means: "an earlier write has an unknown outcome", Hint: "repeat the command: it settles what was left open; treat nothing as free until then",
@@ -100,7 +108,8 @@ var stateRows = []Row{
 		errs: []error{session.ErrFull}},
 	{Reason: "loose-permissions", Exit: Unknown, Means: "others can read a file with this clone's private keys", errs: []error{session.ErrLoose}, tell: tellLoose},
 	{Reason: "copied-state", Exit: Unknown, Means: "the clone's claims were made by another copy of it, which may still use them",
-		Hint: "go on in the clone that made the claims, or name a folder of its own here with `git config worklease.stateDir PATH`", errs: []error{session.ErrCopied}},
+		Hint: "go on in the clone that made the claims, or take them over with `git worklease session adopt`, or --all for every session, and use the other copy no more",
+		errs: []error{session.ErrCopied}, tell: tellCopied},
 	{Reason: "newer-state", Exit: Unknown, Means: "what this clone keeps was written by a later version", Hint: "upgrade git-worklease", errs: []error{session.ErrNewer}},
 	{Reason: "state-busy", Exit: Unknown, Means: "another process of this clone kept a lock for too long", Hint: "try again", errs: []error{session.ErrBusy}},
 	{Reason: "no-home", Exit: Usage, Means: "neither a repository nor the environment says where claims could be kept", Hint: "set HOME, XDG_STATE_HOME or WORKLEASE_STATE_DIR",

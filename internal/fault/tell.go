@@ -51,9 +51,7 @@ func tellHeld(f *Fault, err error, s Scene) {
 		return
 	}
 	f.Message = fmt.Sprintf("%s is held by %s", name, Holder(r.Holder))
-	if r.Holder == s.Self {
-		f.Message += " in another clone"
-	}
+	f.Message += kinship(r.Holder, s.Self)
 	switch {
 	case e.Until.IsZero():
 	case e.Until.After(s.Now):

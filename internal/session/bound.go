@@ -15,13 +15,15 @@ import (
 type boundFile struct {
 	V       int    `json:"v"`
 	Session string `json:"session"`
+	// Born is that of the worktree, see [Place].
+	Born int64 `json:"born,omitempty"`
 }
 
 func (p Place) boundPath() string {
 	return filepath.Join(p.Root, "use", lease.EncodeName(defaultSession(p.Worktree))+".json")
 }
 
-// Bound is the session that was bound to this worktree; "" where none was.
+// Bound is the session that was bound to this worktree; "" where none was, or to an earlier worktree of the same ID alone.
 func (p Place) Bound() (string, error) {
 	if err := checkDir(p.Root); err != nil {
 		return "", err
@@ -29,7 +31,7 @@ func (p Place) Bound() (string, error) {
 	var f boundFile
 	err := readJSON(p.boundPath(), open, &f)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), err == nil && differ(f.Born, p.Born):
 		return "", nil
 	case err == nil && !config.ValidName(f.Session):
 		return "", &StateError{p.boundPath(), fmt.Errorf("%w: %q", ErrSessionName, f.Session)}
@@ -53,6 +55,6 @@ func (p Place) Bind(session string) error {
 		return err
 	}
 	return withLock(filepath.Join(p.Root, "use.lock"), func() error {
-		return writeJSON(path, &boundFile{V: version, Session: session}, whole)
+		return writeJSON(path, &boundFile{V: version, Session: session, Born: p.Born}, whole)
 	})
 }

@@ -20,6 +20,8 @@ type Maker struct {
 	Process Claimant `json:"process,omitzero"`
 	// Worktree is git's ID of a linked worktree, "" for the main one.
 	Worktree string `json:"worktree,omitempty"`
+	// Born is that of the worktree, see [Place].
+	Born int64 `json:"born,omitempty"`
 }
 
 // sessionFile is the file of one session.
@@ -48,16 +50,9 @@ func (s *State) readSession(session string) (sessionFile, error) {
 	if f, ok := s.read.file(path, before); ok && statErr == nil {
 		return f, nil
 	}
-	var f sessionFile
-	err := checkDir(s.path("sessions"))
-	if err == nil {
-		err = readJSON(path, secret, &f)
-	}
+	f, err := s.loadSession(session)
 	if absent(err) {
 		return sessionFile{}, nil
-	}
-	if err == nil {
-		err = f.check(path, session)
 	}
 	if err == nil {
 		err = s.checkHome(path, f.Home)
@@ -72,6 +67,43 @@ func (s *State) readSession(session string) (sessionFile, error) {
 		s.read.keep(path, before, f)
 	}
 	return f, nil
+}
+
+// loadSession reads a session's file wherever it was written. One that isn't there is fs.ErrNotExist.
+func (s *State) loadSession(session string) (sessionFile, error) {
+	path := s.sessionPath(session)
+	var f sessionFile
+	err := checkDir(s.path("sessions"))
+	if err == nil {
+		err = readJSON(path, secret, &f)
+	}
+	if err == nil {
+		err = f.check(path, session)
+	}
+	return f, err
+}
+
+// changeSession rewrites a session's file, under its lock.
+func (s *State) changeSession(session string, load func(string) (sessionFile, error), change func(f *sessionFile) error) error {
+	if err := makeDir(s.path("sessions")); err != nil {
+		return err
+	}
+	path := s.sessionPath(session)
+	return withLock(path+".lock", func() error {
+		f, err := load(session)
+		if err != nil {
+			return err
+		}
+		home, err := s.homeNow()
+		if err != nil {
+			return err
+		}
+		f.V, f.Session, f.Home = version, session, home
+		if err := change(&f); err != nil {
+			return err
+		}
+		return writeJSON(path, &f, whole)
+	})
 }
 
 func (s *State) checkAuthorities(holds []lease.Hold) error {
@@ -118,22 +150,9 @@ func (s *State) SaveHold(h lease.Hold) error {
 	if err := s.checkAuthorities([]lease.Hold{h}); err != nil {
 		return err
 	}
-	if err := makeDir(s.path("sessions")); err != nil {
-		return err
-	}
-	path := s.sessionPath(h.Holder.Session)
-	return withLock(path+".lock", func() error {
-		f, err := s.readSession(h.Holder.Session)
-		if err != nil {
-			return err
-		}
-		home, err := s.homeNow()
-		if err != nil {
-			return err
-		}
-		f.V, f.Session, f.Home = version, h.Holder.Session, home
+	return s.changeSession(h.Holder.Session, s.readSession, func(f *sessionFile) error {
 		f.put(h, s.maker(h.Claim))
-		return writeJSON(path, &f, whole)
+		return nil
 	})
 }
 
@@ -144,7 +163,12 @@ func (s *State) maker(claim lease.ClaimID) Maker {
 	if m, ok := s.made[claim]; ok {
 		return m
 	}
-	return Maker{Process: s.o.Process, Worktree: s.o.Place.Worktree}
+	return s.self()
+}
+
+// self is who makes claims here and now.
+func (s *State) self() Maker {
+	return Maker{Process: s.o.Process, Worktree: s.o.Place.Worktree, Born: s.o.Place.Born}
 }
 
 func (f *sessionFile) put(h lease.Hold, by Maker) {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"os/user"
 	"strings"
 
@@ -23,6 +24,8 @@ const (
 type Identity struct {
 	Session string
 	Origin  Origin
+	// Env is the variable that the name is from, "" for none.
+	Env string
 	// Runtime is the agent runtime that the command runs under, "" for none that is known.
 	Runtime string
 	// Agent, Host and Operator go into claims; Operator may be empty.
@@ -67,6 +70,7 @@ func Resolve(s Surroundings) (Identity, error) {
 	run := s.runtime()
 	id.Runtime = run.Name
 	id.Session, id.Origin = s.session(run)
+	id.Env = s.env(id.Origin, run)
 	if !config.ValidName(id.Session) {
 		origin := config.Origin{Source: config.SourceEnv, Name: run.Env}
 		return Identity{}, &config.Error{Origin: origin, Key: run.Env, Value: id.Session, Want: "1 to 128 bytes of UTF-8 without control characters"}
@@ -96,6 +100,34 @@ func (s Surroundings) session(run Runtime) (string, Origin) {
 		return s.Bound, OriginBound
 	default:
 		return defaultSession(s.Worktree), OriginWorktree
+	}
+}
+
+// env is the variable that a session's name is from.
+func (s Surroundings) env(o Origin, run Runtime) string {
+	switch o {
+	case OriginEnv:
+		return s.Settings.Session.Origin.Name
+	case OriginRuntime:
+		return run.Env
+	default:
+		return ""
+	}
+}
+
+// Source says for people where the session's name is from.
+func (id *Identity) Source() string {
+	switch id.Origin {
+	case OriginFlag:
+		return "flag --session"
+	case OriginBound:
+		return "session use"
+	case OriginRuntime:
+		return fmt.Sprintf("env %s (%s)", id.Env, id.Runtime)
+	case OriginEnv:
+		return "env " + id.Env
+	default:
+		return "the worktree"
 	}
 }
 

@@ -221,19 +221,27 @@ func (s *State) pendingNames() ([]string, error) {
 	return names, nil
 }
 
+// pendingIDs are the IDs of the intents that there are.
+func (s *State) pendingIDs() ([]string, error) {
+	names, err := s.pendingNames()
+	var ids []string
+	for _, name := range names {
+		if id, ok := strings.CutSuffix(name, ".json"); ok {
+			ids = append(ids, id)
+		}
+	}
+	return ids, err
+}
+
 // intents reads the intents that touch any of resources; with none given, all. They are sorted by the time of their claim's last
 // write, then by ID.
 func (s *State) intents(resources []lease.Resource) ([]*intentFile, error) {
-	names, err := s.pendingNames()
+	ids, err := s.pendingIDs()
 	if err != nil {
 		return nil, err
 	}
 	var files []*intentFile
-	for _, name := range names {
-		id, ok := strings.CutSuffix(name, ".json")
-		if !ok {
-			continue
-		}
+	for _, id := range ids {
 		f, err := s.readIntent(id)
 		switch {
 		case absent(err): // ended while we looked
@@ -264,6 +272,17 @@ func touches(some, wanted []lease.Resource) bool {
 var errUnfinished = errors.New("unfinished")
 
 func (s *State) readIntent(id string) (*intentFile, error) {
+	f, err := s.loadIntent(id)
+	if err != nil {
+		return nil, err
+	}
+	// Its authority is not compared: one that a first claim meant to create may have been created by somebody else meanwhile, and
+	// settling the intent finds that out.
+	return f, s.checkHome(s.intentPath(id), f.Home)
+}
+
+// loadIntent reads an intent wherever it was written.
+func (s *State) loadIntent(id string) (*intentFile, error) {
 	path := s.intentPath(id)
 	data, err := readFile(path, secret)
 	switch {
@@ -276,12 +295,7 @@ func (s *State) readIntent(id string) (*intentFile, error) {
 	if err := decodeJSON(path, data, &f); err != nil {
 		return nil, err
 	}
-	if err := f.check(path, id); err != nil {
-		return nil, err
-	}
-	// Its authority is not compared: one that a first claim meant to create may have been created by somebody else meanwhile, and
-	// settling the intent finds that out.
-	return &f, s.checkHome(path, f.Home)
+	return &f, f.check(path, id)
 }
 
 func (f *intentFile) check(path, id string) error {

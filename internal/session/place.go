@@ -20,6 +20,8 @@ type Place struct {
 	Owner string
 	// Worktree is git's ID of a linked worktree, "" for the main one.
 	Worktree string
+	// Born tells a linked worktree from an earlier one of the same ID; 0 for the main one, and where it can't be told.
+	Born int64
 }
 
 // ErrNoHome is returned where neither a repository nor the environment says where state could be kept.
@@ -35,7 +37,7 @@ func Locate(repo *gitenv.Repo, stateDir, url string, getenv func(string) string)
 	if root == "" {
 		root = filepath.Join(repo.CommonDir, "worklease")
 	}
-	return Place{Root: root, Owner: repo.CommonDir, Worktree: repo.Worktree}, nil
+	return Place{Root: root, Owner: repo.CommonDir, Worktree: repo.Worktree, Born: born(repo)}, nil
 }
 
 func outside(stateDir, url string, getenv func(string) string) (Place, error) {
@@ -79,6 +81,9 @@ type Home struct {
 }
 
 func (h Home) String() string { return fmt.Sprintf("%s:%s (inode %d)", h.Host, h.Path, h.Inode) }
+
+// Where is the clone's place for people.
+func (h Home) Where() string { return h.Host + ":" + h.Path }
 
 func homeOf(host, owner string) (Home, error) {
 	n, err := inode(owner)

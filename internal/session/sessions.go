@@ -1,0 +1,70 @@
+package session
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/git-worklease/git-worklease/lease"
+)
+
+// Summary is one session of the clone.
+type Summary struct {
+	// Name is "" where the file can't be read and is not that of the session that asks. File is its name.
+	Name, File string
+	// Holds are its claims, ended ones included, oldest first.
+	Holds []lease.Hold
+	// Worktrees are those in which the claims were made, by git's ID, "" for the main one.
+	Worktrees map[lease.ClaimID]string
+	// Err says why the session can't be used: a [*CopiedError], with which the rest is known nevertheless, or what is wrong with its file.
+	Err error
+}
+
+// Sessions are all sessions that this clone has a file of, sorted by name; those whose file can't be read come first.
+func (s *State) Sessions() ([]Summary, error) {
+	dir := s.path("sessions")
+	if err := checkDir(dir); err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !absent(err) {
+		return nil, &StateError{dir, err}
+	}
+	var all []Summary
+	for _, entry := range entries {
+		if !strings.HasSuffix(entry.Name(), ".json") {
+			continue
+		}
+		if sum := s.summary(entry.Name()); !absent(sum.Err) {
+			all = append(all, sum)
+		}
+	}
+	slices.SortFunc(all, func(a, b Summary) int { return strings.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// summary reads the session that a file is of.
+func (s *State) summary(file string) Summary {
+	path := s.path("sessions", file)
+	var f sessionFile
+	err := readJSON(path, secret, &f)
+	if err == nil && s.sessionPath(f.Session) != path {
+		err = &StateError{path, fmt.Errorf("it is of session %q", f.Session)}
+	}
+	if err == nil {
+		err = f.check(path, f.Session)
+	}
+	if err != nil {
+		sum := Summary{File: file, Err: err}
+		if s.sessionPath(s.o.Session) == path {
+			sum.Name = s.o.Session
+		}
+		return sum
+	}
+	sum := Summary{Name: f.Session, File: file, Holds: f.Holds, Worktrees: map[lease.ClaimID]string{}, Err: s.checkHome(path, f.Home)}
+	for claim, by := range f.Made {
+		sum.Worktrees[claim] = by.Worktree
+	}
+	return sum
+}
