@@ -102,7 +102,7 @@ func TestRepairRecord(t *testing.T) {
 	// The holder learns it, and the next generation is above.
 	_, err = alice.Renew(t.Context(), RenewRequest{})
 	var lost *LostError
-	if !errors.As(err, &lost) || lost.By == nil || lost.By.Agent != "bob" || !strings.Contains(lost.Reason, "repaired") {
+	if !errors.As(err, &lost) || lost.By == nil || lost.By.Agent != "bob" || lost.Words != "repaired" {
 		t.Errorf("alice is told %v", err)
 	}
 	if got := bob.mustClaim("task:a"); got.Hold.Members[0].Generation != 5 {

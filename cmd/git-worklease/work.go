@@ -97,6 +97,8 @@ func (w *work) chooseRemote(ctx context.Context) (err error) {
 	switch authority := w.settings.Authority.V; {
 	case err != nil:
 		return err
+	case w.wanders():
+		return w.wandering()
 	case !w.remote.Local():
 		w.url, err = w.repo.PushURL(ctx, w.remote)
 		return err

@@ -113,3 +113,56 @@ func TestBind(t *testing.T) {
 		t.Errorf("bad name: %v", err)
 	}
 }
+
+// TestRuntimeVariables: the first of the table that is set counts, an empty one is none, and what can't be a name is refused, not passed over.
+func TestRuntimeVariables(t *testing.T) {
+	settings, err := config.Load(config.Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	resolve := func(env ...string) (session.Identity, error) {
+		return session.Resolve(session.Surroundings{Settings: settings, Getenv: getenv(env...), Bound: "bound"})
+	}
+	table := session.Runtimes()
+	for n, r := range table {
+		var env []string
+		for _, later := range table[n:] {
+			env = append(env, later.Env+"=run-"+later.Name)
+		}
+		got, err := resolve(env...)
+		if err != nil || got.Session != "run-"+r.Name || got.Origin != session.OriginRuntime || got.Env != r.Env || got.Source() != "env "+r.Env+" ("+r.Name+")" {
+			t.Errorf("%s: %+v, %v", r.Name, got, err)
+		}
+		env[0] = r.Env + "="
+		got, err = resolve(env...)
+		if n == len(table)-1 && (got.Session != "bound" || got.Source() != "session use") || n < len(table)-1 && got.Runtime != table[n+1].Name || err != nil {
+			t.Errorf("%s empty: %+v, %v", r.Name, got, err)
+		}
+		for _, bad := range []string{"\xff", "a\nb", "\x1b[2J", " ", strings.Repeat("x", 129)} {
+			if got, err := resolve(r.Env + "=" + bad); !errors.Is(err, config.ErrConfig) {
+				t.Errorf("%s=%q: %+v, %v", r.Env, bad, got, err)
+			}
+		}
+	}
+}
+
+func TestSource(t *testing.T) {
+	for _, c := range []struct {
+		flags map[string]string
+		env   []string
+		want  string
+	}{
+		{map[string]string{"session": "f"}, nil, "flag --session"},
+		{nil, []string{"WORKLEASE_SESSION=e"}, "env WORKLEASE_SESSION"},
+		{nil, nil, "the worktree"},
+	} {
+		settings, err := config.Load(config.Sources{Flags: c.flags, Getenv: getenv(c.env...)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := session.Resolve(session.Surroundings{Settings: settings, Getenv: getenv(c.env...)})
+		if err != nil || got.Source() != c.want {
+			t.Errorf("%q, %v; want %q", got.Source(), err, c.want)
+		}
+	}
+}
