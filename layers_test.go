@@ -27,6 +27,7 @@ const module = "github.com/git-worklease/git-worklease/"
 var levels = map[string]int{
 	// Tools without knowledge of the subject.
 	"internal/gitexec":  -2,
+	"internal/child":    -2,
 	"internal/lockfile": -2,
 	"internal/term":     -2,
 	"internal/gitenv":   -1,

@@ -3,7 +3,7 @@
 set -eu
 
 # What is needed, and the Debian package that has it.
-needs=(git:git gcc:gcc sshd:openssh-server ssh:openssh-client man:man-db bash:bash zsh:zsh fish:fish script:bsdutils)
+needs=(git:git gcc:gcc sshd:openssh-server ssh:openssh-client man:man-db bash:bash zsh:zsh fish:fish script:bsdutils tmux:tmux)
 
 # sshd is not on everybody's PATH.
 PATH="$PATH:/usr/sbin:/usr/local/sbin"
