@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,8 +33,11 @@ type app struct {
 	opened *work
 	// authority is the ID of the authority, once it is known.
 	authority func() string
-	notices   []string
-	palette   term.Palette
+	// defaultTTL is the command's own default; 0: that of the settings.
+	defaultTTL time.Duration
+	noticing   sync.Mutex
+	notices    []string
+	palette    term.Palette
 	// colour is git's setting for colours.
 	colour string
 	exit   fault.Exit
@@ -110,7 +115,7 @@ func (e *runError) Unwrap() error { return e.err }
 // show prints an outcome.
 func (a *app) show(ctx context.Context, o *outcome) error {
 	if o.failure != nil {
-		a.exit = fault.Explain(o.failure, a.scene()).Exit
+		a.exit = a.judge(o.failure).Exit
 	}
 	if !a.flags.json {
 		p := a.printer()
@@ -121,15 +126,28 @@ func (a *app) show(ctx context.Context, o *outcome) error {
 		}
 		err := write(p.buffer.Bytes())
 		if o.failure != nil {
-			a.complain(fault.Explain(o.failure, a.scene()))
+			a.complain(a.judge(o.failure))
 		}
 		return err
 	}
+	return a.envelope(o).write(a.documents())
+}
+
+// envelope is an outcome for programs.
+func (a *app) envelope(o *outcome) *envelope {
 	v := &envelope{Operation: a.operation, OK: o.failure == nil, Authority: a.authority(), Result: o.result, Notices: a.notices}
 	if o.failure != nil {
-		v.Error = newFailure(fault.Explain(o.failure, a.scene()))
+		v.Error = newFailure(a.judge(o.failure))
 	}
-	return v.write(a.out)
+	return v
+}
+
+// documents is where the JSON goes: to standard output, unless that is the output of another program.
+func (a *app) documents() io.Writer {
+	if a.operation == execOperation {
+		return a.err
+	}
+	return a.out
 }
 
 // fail prints an error and sets the exit status.
@@ -141,14 +159,14 @@ func (a *app) fail(ctx context.Context, err error) {
 	if ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled) && !errors.Is(err, context.Canceled) {
 		err = errors.Join(err, context.Canceled)
 	}
-	f := fault.Explain(err, a.scene())
+	f := a.judge(err)
 	a.exit = f.Exit
 	if !a.wantsJSON() {
 		a.complain(f)
 		return
 	}
 	v := &envelope{Operation: a.operation, Authority: a.authority(), Error: newFailure(f), Notices: a.notices}
-	if err := v.write(a.out); err != nil {
+	if err := v.write(a.documents()); err != nil {
 		fmt.Fprintf(a.err, "git-worklease: %v\n", err)
 	}
 }
@@ -176,6 +194,8 @@ func (a *app) complain(f fault.Fault) {
 // notice tells a person something that is no failure.
 func (a *app) notice(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
+	a.noticing.Lock()
+	defer a.noticing.Unlock()
 	if slices.Contains(a.notices, text) {
 		return
 	}

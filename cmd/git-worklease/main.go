@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/git-worklease/git-worklease/lease"
@@ -16,7 +17,7 @@ var version = "dev"
 
 // run is main with its exit status. Tests give it a clock of theirs; the program has no setting for it.
 func run(clock lease.Clock) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible()
 	defer stop()
 	e := &env{
 		args:    os.Args[1:],
@@ -28,4 +29,14 @@ func run(clock lease.Clock) int {
 		version: version,
 	}
 	return execute(ctx, e)
+}
+
+// interruptible is a context that ends when the user or a supervisor asks for that. A signal that the program was started to ignore, as in the
+// background of a script, stays ignored.
+func interruptible() (context.Context, context.CancelFunc) {
+	signals := slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGTERM}, signal.Ignored)
+	if len(signals) == 0 {
+		return context.WithCancel(context.Background())
+	}
+	return signal.NotifyContext(context.Background(), signals...)
 }

@@ -35,6 +35,9 @@ func (a *app) page(ctx context.Context, text []byte) error {
 }
 
 func (a *app) writeOut(text []byte) error {
+	if len(text) == 0 {
+		return nil
+	}
 	if _, err := a.out.Write(text); err != nil {
 		return fmt.Errorf("print the result: %w", err)
 	}

@@ -60,6 +60,7 @@ func newRoot(a *app) *cobra.Command {
 		newTransfer(a),
 		newCheckpoint(a),
 		newSession(a),
+		newExec(a),
 		newConfig(a), newDemo(a), newCompletion(a), newVersion(a),
 		newDoctor(a),
 	)

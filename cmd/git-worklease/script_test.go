@@ -22,8 +22,28 @@ func TestMain(m *testing.M) {
 // clockFile names the file that says by how much the clock is put forward. Only the test binary knows it.
 const clockFile = "GIT_WORKLEASE_TEST_CLOCK"
 
-func testClock() lease.Clock {
-	return &logicalClock{Clock: &lease.SystemClock{}, offset: readOffset(os.Getenv(clockFile))}
+func testClock() lease.Clock { return &fileClock{&lease.SystemClock{}, os.Getenv(clockFile)} }
+
+// fileClock is a clock that a file puts forward, also while the program runs.
+type fileClock struct {
+	lease.Clock
+	path string
+}
+
+func (c *fileClock) Now() time.Time { return c.Clock.Now().Add(readOffset(c.path)) }
+
+func (c *fileClock) Instant() lease.Instant {
+	i := c.Clock.Instant()
+	i.Since += readOffset(c.path)
+	return i
+}
+
+// writeOffset replaces a clock file as a whole, since somebody may be reading it.
+func writeOffset(path string, offset time.Duration) error {
+	if err := os.WriteFile(path+".new", []byte(offset.String()), 0o644); err != nil { // other users of a script read it
+		return err
+	}
+	return os.Rename(path+".new", path)
 }
 
 // readOffset is what a clock file says; none: nothing.

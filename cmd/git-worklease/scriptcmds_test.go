@@ -210,7 +210,7 @@ func cmdAdvance(_ *testscript.TestScript, w *world, args []string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(w.clock(), []byte((readOffset(w.clock()) + by).String()), 0o644) //nolint:gosec // other users of a script read it
+	return writeOffset(w.clock(), readOffset(w.clock())+by)
 }
 
 func cmdRefsUnchanged(_ *testscript.TestScript, w *world, args []string) error {

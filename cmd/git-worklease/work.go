@@ -245,6 +245,9 @@ func (w *work) leaseOptions(store refstore.Store, local lease.Local) lease.Optio
 		Terms:  lease.Terms{TTL: s.TTL.V, Takeover: lease.Takeover(s.Takeover.V), Expiry: lease.Expiry(s.Expiry.V)},
 		Notify: w.app.tell, Attempt: w.attempt,
 	}
+	if w.app.defaultTTL != 0 && s.TTL.Origin.IsDefault() {
+		o.Terms.TTL = w.app.defaultTTL
+	}
 	if !o.LocalMode {
 		o.AuthorityID = s.Authority.V
 	}

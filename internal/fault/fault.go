@@ -22,6 +22,8 @@ const (
 	Lost        Exit = 4   // stop writing
 	Nothing     Exit = 5   // nothing found: stop, or wait
 	Forbidden   Exit = 6   // ask a person
+	OutOfTime   Exit = 124 // exec: the command was ended at --max-duration
+	OwnFailure  Exit = 125 // exec: whatever else is not the command's own status
 	Interrupted Exit = 130 // by the user
 )
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os/exec"
 
+	"github.com/git-worklease/git-worklease/internal/child"
 	"github.com/git-worklease/git-worklease/internal/config"
 	"github.com/git-worklease/git-worklease/internal/gitenv"
 	"github.com/git-worklease/git-worklease/internal/session"
@@ -14,7 +15,7 @@ import (
 // Table is every reason that this program gives. The first row that fits an error holds, so that special rows stand before general ones.
 func Table() []Row {
 	var rows []Row
-	for _, part := range [][]Row{callRows, claimRows, recordRows, stateRows, remoteRows} {
+	for _, part := range [][]Row{callRows, commandRows, claimRows, recordRows, stateRows, remoteRows} {
 		rows = append(rows, part...)
 	}
 	return rows
@@ -51,6 +52,15 @@ var callRows = []Row{
 		errs: []error{session.ErrFile, lease.ErrBadHold}, tell: tellFile},
 	{Reason: "held-here", Exit: Usage, Means: "a claim that is to be imported is in this clone already, or its resource is", Hint: "`git worklease session list` shows where; `git worklease renew` ends an import that was cut short",
 		errs: []error{session.ErrHere}},
+}
+
+// commandRows are about the command that exec runs.
+var commandRows = []Row{
+	{Reason: "command-not-found", Exit: OwnFailure, Means: "the command to run does not exist, or is not on PATH", Hint: "check its name and PATH", errs: []error{child.ErrNotFound}},
+	{Reason: "command-not-executable", Exit: OwnFailure, Means: "the command to run is no program that this user may run", Hint: "check its permissions and its first line",
+		errs: []error{child.ErrNotExecutable, child.ErrDirectory, child.ErrInterpreter}},
+	{Reason: "command-not-started", Exit: OwnFailure, Means: "the system would not start the command", errs: []error{child.ErrNotStarted}},
+	{Reason: "max-duration", Exit: OutOfTime, Means: "the command was ended because it took longer than --max-duration", Hint: "give it longer, or split the work", errs: []error{ErrMaxDuration}},
 }
 
 // claimRows are about who holds what.

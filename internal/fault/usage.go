@@ -17,5 +17,8 @@ func (e *UsageError) Error() string { return e.Message }
 // Is links the type to [ErrUsage].
 func (e *UsageError) Is(target error) bool { return target == ErrUsage }
 
+// ErrMaxDuration is returned where a command was ended because it took too long.
+var ErrMaxDuration = errors.New("longer than --max-duration")
+
 // ErrNothing is returned where what was asked for does not exist.
 var ErrNothing = errors.New("nothing found")
