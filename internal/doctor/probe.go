@@ -28,8 +28,8 @@ const (
 	probeStamp = "20060102t150405z"
 	// probeLife is how old refs of a killed run must be to be deleted: a run takes seconds.
 	probeLife = 24 * time.Hour
-	// cleanTime bounds the deletion after an interruption.
-	cleanTime = 10 * time.Second
+	// swapTime bounds each change, and the deletion of all.
+	swapTime = 15 * time.Second
 )
 
 // probing is one run.
@@ -145,11 +145,17 @@ func (p *probing) change(ref string, old refstore.OID) refstore.Change {
 	return refstore.Change{Ref: ref, Old: old, Message: fmt.Appendf(nil, "probe of git-worklease doctor\n\n%s %d\n", p.refs[0], p.n), When: p.Now()}
 }
 
+// swap makes changes. An interruption is heeded between changes and not within one: a request that is under way could make a ref after it was deleted.
 func (p *probing) swap(ctx Context, changes ...refstore.Change) error {
 	tx, err := p.Store.Build(changes...)
 	if err != nil {
 		return err
 	}
+	if err := context.Cause(ctx); err != nil {
+		return &refstore.UnavailableError{Trouble: refstore.TroubleDeadline, Err: err}
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), swapTime)
+	defer cancel()
 	if err := p.Store.Swap(ctx, tx, nil); err != nil {
 		return err
 	}
@@ -218,7 +224,7 @@ func (p *probing) notAtomic(what string) {
 
 // clean deletes the refs, also after an interruption: what is listed, and where the server hides refs, what was written last.
 func (p *probing) clean(ctx Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), swapTime)
 	defer cancel()
 	listed, err := p.Store.List(ctx, p.refs[:]...)
 	if err != nil {
