@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// ErrMoving: the claim was brought to this clone with its key, and its records don't say so yet, so it proves nothing until it is renewed.
+// ErrMoving is returned where a claim was brought to this clone with its key, and its records don't say so yet, so it proves nothing until it is renewed.
 var ErrMoving = errors.New("the claim was brought here and not renewed since")
 
-// ErrBadHold: a claim that was brought from elsewhere is not one that this package has made.
+// ErrBadHold is returned for what was brought from elsewhere and is no claim that this package has made.
 var ErrBadHold = errors.New("not a claim")
 
 // MoveTo is the claim at a new place, where the given holder has it. A place is a random name of wherever the key is used; that of where the claim

@@ -97,6 +97,31 @@ func TestCase42TwoAgentsInOneWorktree(t *testing.T) {
 	first.do(t, 0, "claim task:a") // its maker is gone, and the worktree is all that is left to tell by
 }
 
+// TestCase42VerbsWithoutKey: what the second agent does to all of its claims leaves those of the first alone. Naming a key acts on it, as
+// somebody would who has two terminals in one worktree.
+func TestCase42VerbsWithoutKey(t *testing.T) {
+	w := httpSite(t, gitserver.HTTPOptions{}).worker(t, "alice")
+	first, second := w.agent(t), w.agent(t)
+	first.do(t, 0, "claim task:a")
+	for _, verb := range []string{"verify", "renew", "release"} {
+		out := second.do(t, 4, verb)
+		if !strings.Contains(out, fmt.Sprintf("(%d); name it to act on it", first.cmd.Process.Pid)) || strings.Contains(out, verb+"d") {
+			t.Errorf("%s: the second is told %s", verb, out)
+		}
+	}
+	second.do(t, 3, "session export ../x.json")
+	second.do(t, 0, "claim task:b")
+	for _, verb := range []string{"verify", "renew", "release"} {
+		if out := second.do(t, 0, verb); !strings.Contains(out, " task:b ·") || strings.Contains(out, " task:a ·") {
+			t.Errorf("%s: the second is told %s", verb, out)
+		}
+	}
+	first.do(t, 0, "verify")
+	second.do(t, 0, "verify task:a")
+	second.do(t, 0, "release task:a")
+	first.do(t, 4, "verify")
+}
+
 // TestCase42AtOnce: two agents of one worktree claim at the same moment, and neither can know of the other.
 func TestCase42AtOnce(t *testing.T) {
 	w := httpSite(t, gitserver.HTTPOptions{}).worker(t, "alice")
