@@ -57,7 +57,7 @@ func (r *Record) line() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rewrite(r.raw, wasLine, line)
+	return rewrite(r.raw, wasLine, line, recordMembers())
 }
 
 // marshal is JSON on one line, without the escapes that only a web page needs.

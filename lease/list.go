@@ -32,12 +32,13 @@ func (a *Authority) list(ctx Context, holds []Hold, before map[Resource]Sighting
 	if err != nil {
 		return MetaSighting{}, nil, err
 	}
+	begun := a.moment()
 	listed, err := a.store.List(ctx, a.refs.claims(), a.refs.meta())
 	if err != nil {
 		return MetaSighting{}, nil, fmt.Errorf("list: %w", err)
 	}
 	a.watchClock()
-	meta, err := a.judgeMeta(was, listed)
+	meta, err := a.judgeMeta(begun, was, listed)
 	if err != nil {
 		return MetaSighting{}, nil, err
 	}

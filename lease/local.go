@@ -123,6 +123,8 @@ type MetaSighting struct {
 	// Floor is the generation floor as read at At (wall clock).
 	Floor Generation `json:"floor"`
 	At    time.Time  `json:"at"`
+	// Read is the same by the clock that runs through suspend.
+	Read Instant `json:"read,omitzero"`
 	// Dated says that the server told its Date, so that the stamps of a first request can be expected to be corrected by its reply.
 	Dated bool `json:"dated,omitempty"`
 }

@@ -18,19 +18,25 @@ type Meta struct {
 	// Format is the version of the layout of refs; a later one is refused.
 	Format int `json:"format"`
 	// Floor is a generation that every new epoch lies above.
-	Floor     Generation   `json:"floor"`
+	Floor Generation `json:"floor"`
+	// Raises are the last times that the floor was raised, newest last.
+	Raises    []Raise      `json:"raises,omitempty"`
 	CreatedAt time.Time    `json:"created_at"`
 	Key       []byte       `json:"key"`
 	Prev      refstore.OID `json:"prev,omitempty"`
+
+	// raw is the line that the record was read from, "" for a new one.
+	raw []byte
 }
 
-// floorLife is for how long a floor that was read may be used. Collecting waits twice as long before it deletes what a floor covers.
-const floorLife = 24 * time.Hour
-
-// fresh says whether what is known may stand in for reading it.
-func (m MetaSighting) fresh(now time.Time) bool {
-	age := now.Sub(m.At)
-	return m.Authority != "" && age >= 0 && age <= floorLife
+// fresh says whether what is known may stand in for reading it. That it was read within [floorLife] must be shown by the wall clock and, where
+// there is one, by the clock that runs through suspend: a wall clock that was set back makes no floor young.
+func (m MetaSighting) fresh(now moment) bool {
+	age := now.wall.Sub(m.At)
+	if m.Authority == "" || age < 0 || age > floorLife || m.Read.Boot != now.at.Boot {
+		return false
+	}
+	return m.Read.Boot == "" || now.at.Since-m.Read.Since <= floorLife
 }
 
 // DecodeMeta reads the meta record that a commit carries. It returns [ErrCorrupt] or [ErrNewer], wrapped.
@@ -39,7 +45,7 @@ func DecodeMeta(c refstore.Commit) (*Meta, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Meta{}
+	m := &Meta{raw: line}
 	err = json.Unmarshal(line, m)
 	switch {
 	case newer(line), err == nil && m.Format > Version:
@@ -74,9 +80,9 @@ func (a *Authority) known() (MetaSighting, error) {
 	return m, nil
 }
 
-// judgeMeta compares the meta ref that was read with what was known before it was read, and remembers it. With neither, the result is
-// zero: there is no authority yet.
-func (a *Authority) judgeMeta(was MetaSighting, listed []refstore.Ref) (MetaSighting, error) {
+// judgeMeta compares the meta ref that was read, by a request that was begun at the given moment, with what was known before, and remembers
+// it. With neither, the result is zero: there is no authority yet.
+func (a *Authority) judgeMeta(begun moment, was MetaSighting, listed []refstore.Ref) (MetaSighting, error) {
 	ref, found := pick(listed, a.refs.meta())
 	if !found {
 		return MetaSighting{}, a.metaAbsent(was, listed)
@@ -98,8 +104,9 @@ func (a *Authority) judgeMeta(was MetaSighting, listed []refstore.Ref) (MetaSigh
 	if meta.Floor < was.Floor {
 		return MetaSighting{}, fmt.Errorf("%w: floor %d after %d", ErrAuthorityGone, meta.Floor, was.Floor)
 	}
-	m := a.moment()
-	now := MetaSighting{Authority: meta.Authority, Tip: ref.Commit.OID, Floor: meta.Floor, At: m.wall, Dated: m.dated}
+	now := MetaSighting{
+		Authority: meta.Authority, Tip: ref.Commit.OID, Floor: meta.Floor, At: begun.wall, Read: begun.at, Dated: a.moment().dated,
+	}
 	a.seeMeta(was, now)
 	return now, nil
 }
@@ -120,7 +127,7 @@ func (a *Authority) metaAbsent(was MetaSighting, listed []refstore.Ref) error {
 // seeMeta remembers what was read, unless it would only move the time a little.
 func (a *Authority) seeMeta(was, now MetaSighting) {
 	age := now.At.Sub(was.At)
-	if was.Authority == now.Authority && was.Tip == now.Tip && was.Dated == now.Dated && age >= 0 && age < time.Hour {
+	if was.Authority == now.Authority && was.Tip == now.Tip && was.Dated == now.Dated && was.Read.Boot == now.Read.Boot && age >= 0 && age < time.Hour {
 		return
 	}
 	a.forgot(a.local.SeeMeta(now))
@@ -134,7 +141,7 @@ func (a *Authority) newMeta(m moment) (MetaSighting, refstore.Change, error) {
 	}
 	meta := Meta{Authority: hex.EncodeToString(id), CreatedAt: m.stamp()}
 	change, err := a.metaChange(meta, m)
-	return MetaSighting{Authority: meta.Authority, At: m.wall, Dated: m.dated}, change, err
+	return MetaSighting{Authority: meta.Authority, At: m.wall, Read: m.at, Dated: m.dated}, change, err
 }
 
 // metaChange is the change that writes a meta record on top of meta.Prev, signed by a key of its own.
@@ -144,7 +151,7 @@ func (a *Authority) metaChange(meta Meta, m moment) (refstore.Change, error) {
 		return refstore.Change{}, err
 	}
 	meta.V, meta.Kind, meta.Format, meta.Key = Version, KindMeta, Version, public(key)
-	line, err := marshal(&meta)
+	line, err := meta.line()
 	if err != nil {
 		return refstore.Change{}, err
 	}

@@ -9,7 +9,7 @@ func (c *claimer) glance(ctx Context) (*snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !meta.fresh(c.clock.Now()) {
+	if !meta.fresh(c.moment()) {
 		return c.read(ctx, c.want)
 	}
 	before, err := c.local.Seen(c.want...)

@@ -52,11 +52,12 @@ func (a *Authority) repairRecord(ctx Context, v View) (*Repaired, error) {
 	if err != nil {
 		return nil, err
 	}
+	begun := a.moment()
 	listed, err := a.store.List(ctx, v.Ref, a.refs.meta())
 	if err != nil {
 		return nil, fmt.Errorf("read: %w", err)
 	}
-	meta, err := a.judgeMeta(was, listed)
+	meta, err := a.judgeMeta(begun, was, listed)
 	if err != nil {
 		return nil, err
 	}

@@ -26,13 +26,14 @@ func (a *Authority) RepairMeta(ctx Context, seen []Sighting) (*Repaired, error) 
 }
 
 func (a *Authority) repairMeta(ctx Context, was MetaSighting, seen []Sighting) (*Repaired, error) {
+	begun := a.moment()
 	listed, err := a.store.List(ctx, a.refs.claims(), a.refs.meta())
 	if err != nil {
 		return nil, fmt.Errorf("read: %w", err)
 	}
 	ref, found := pick(listed, a.refs.meta())
 	if found {
-		if done, sound, err := a.soundMeta(was, ref); sound || err != nil {
+		if done, sound, err := a.soundMeta(begun, was, ref); sound || err != nil {
 			return done, err
 		}
 	}
@@ -47,7 +48,7 @@ func (a *Authority) repairMeta(ctx Context, was MetaSighting, seen []Sighting) (
 }
 
 // soundMeta says whether a meta ref needs no repair. The error is of one that must not be repaired.
-func (a *Authority) soundMeta(was MetaSighting, ref refstore.Ref) (done *Repaired, sound bool, err error) {
+func (a *Authority) soundMeta(begun moment, was MetaSighting, ref refstore.Ref) (done *Repaired, sound bool, err error) {
 	if ref.Err != nil {
 		return nil, false, nil //nolint:nilerr // it is to be repaired
 	}
@@ -62,8 +63,8 @@ func (a *Authority) soundMeta(was MetaSighting, ref refstore.Ref) (done *Repaire
 	case meta.Floor < was.Floor:
 		return nil, false, nil
 	}
-	m := a.moment()
-	a.seeMeta(was, MetaSighting{Authority: meta.Authority, Tip: ref.Commit.OID, Floor: meta.Floor, At: m.wall, Dated: m.dated})
+	now := MetaSighting{Authority: meta.Authority, Tip: ref.Commit.OID, Floor: meta.Floor, At: begun.wall, Read: begun.at, Dated: a.moment().dated}
+	a.seeMeta(was, now)
 	return &Repaired{Ref: ref.Name, Tip: ref.Commit.OID, Generation: meta.Floor, Already: true}, true, nil
 }
 
@@ -98,6 +99,6 @@ func (a *Authority) putMeta(ctx Context, meta Meta) (*Repaired, error) {
 		return nil, err
 	}
 	tip := tx.Updates[0].New
-	a.forgot(a.local.SeeMeta(MetaSighting{Authority: meta.Authority, Tip: tip, Floor: meta.Floor, At: m.wall, Dated: m.dated}))
+	a.forgot(a.local.SeeMeta(MetaSighting{Authority: meta.Authority, Tip: tip, Floor: meta.Floor, At: m.wall, Read: m.at, Dated: m.dated}))
 	return &Repaired{Ref: change.Ref, Replaced: change.Old, Tip: tip, Generation: meta.Floor}, nil
 }

@@ -14,8 +14,8 @@ type member struct {
 }
 
 // rewrite gives line, the encoding of a changed record, what raw, the record as it was read, has beyond it: members that are not
-// known, and inside of known members that did not change whatever they hold. was is the encoding of the record as it was understood.
-func rewrite(raw, was, line []byte) ([]byte, error) {
+// known, and inside of known members that did not change whatever they hold. was is the encoding of the record as it was understood, and names are its members.
+func rewrite(raw, was, line []byte, names []string) ([]byte, error) {
 	old, err := split(raw)
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func rewrite(raw, was, line []byte) ([]byte, error) {
 		}
 	}
 	for _, m := range old {
-		if !known(m.name) {
+		if !known(names, m.name) {
 			members = append(members, m)
 		}
 	}
@@ -89,9 +89,9 @@ func find(members []member, name string) (json.RawMessage, bool) {
 	return members[i].value, true
 }
 
-// known says whether a member is one of [Record], by the rule of encoding/json, which does not mind capitals.
-func known(name string) bool {
-	return slices.ContainsFunc(recordMembers(), func(k string) bool { return strings.EqualFold(k, name) })
+// known says whether a member has one of names, by the rule of encoding/json, which does not mind capitals.
+func known(names []string, name string) bool {
+	return slices.ContainsFunc(names, func(k string) bool { return strings.EqualFold(k, name) })
 }
 
 func recordMembers() []string {
@@ -99,4 +99,8 @@ func recordMembers() []string {
 		"v", "kind", "authority", "resource", "claim", "members", "holder", "place", "purpose", "generation", "revision", "ttl_seconds",
 		"grace_seconds", "takeover", "expiry", "claimed_at", "renewed_at", "state", "release", "predecessor", "checkpoint", "meta", "key", "prev",
 	}
+}
+
+func metaMembers() []string {
+	return []string{"v", "kind", "authority", "format", "floor", "raises", "created_at", "key", "prev"}
 }

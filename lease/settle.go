@@ -3,6 +3,7 @@ package lease
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/git-worklease/git-worklease/refstore"
 )
@@ -31,7 +32,8 @@ func (a *Authority) settle(ctx Context, resend bool, resources []Resource) ([]*P
 	if err != nil {
 		return nil, err
 	}
-	if err := a.confirm(ctx, left); err != nil {
+	floor, err := a.confirm(ctx, left)
+	if err != nil {
 		for _, i := range left {
 			a.forgot(a.local.Leave(i))
 		}
@@ -40,7 +42,7 @@ func (a *Authority) settle(ctx Context, resend bool, resources []Resource) ([]*P
 	var open []*PendingError
 	var errs []error
 	for _, i := range left {
-		if err := a.settleOne(ctx, i, resend); err != nil {
+		if err := a.settleOne(ctx, i, resend && i.above(floor)); err != nil {
 			var p *PendingError
 			if !errors.As(err, &p) {
 				errs = append(errs, err)
@@ -56,21 +58,32 @@ func (a *Authority) settle(ctx Context, resend bool, resources []Resource) ([]*P
 }
 
 // confirm makes sure, before anything is concluded from the refs, that they are those of the authority that the intents were for: the clone
-// may have got another remote since. Where that can't be asked, settling can't either, and says so itself.
-func (a *Authority) confirm(ctx Context, left []*Intent) error {
+// may have got another remote since. It returns the authority's floor. Where that can't be asked, settling can't either, and says so itself;
+// the floor is then one that nothing is above.
+func (a *Authority) confirm(ctx Context, left []*Intent) (Generation, error) {
 	if len(left) == 0 {
-		return nil
+		return 0, nil
 	}
 	was, err := a.known()
 	if err != nil {
-		return err
+		return 0, err
 	}
+	begun := a.moment()
 	listed, err := a.store.List(ctx, a.refs.meta())
 	if err != nil {
-		return nil //nolint:nilerr // see above
+		return maxNumber, nil //nolint:nilerr // see above
 	}
-	_, err = a.judgeMeta(was, listed)
-	return err
+	meta, err := a.judgeMeta(begun, was, listed)
+	return meta.Floor, err
+}
+
+// above says whether all refs that an intent creates would begin above the floor. One that would not was decided when the floor was lower. The
+// epoch of its number may have come and been collected since, so it is not sent again.
+func (i *Intent) above(floor Generation) bool {
+	return !slices.ContainsFunc(i.Tx.Updates, func(u refstore.Update) bool {
+		rec, err := DecodeRecord(refstore.Commit{OID: u.New, Parent: u.Old, Message: u.Message})
+		return u.Old.IsZero() && err == nil && rec.Generation <= floor
+	})
 }
 
 // settleOne ends one intent that is locked for us, or leaves it and says so. However it returns, the intent is unlocked.

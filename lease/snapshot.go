@@ -41,12 +41,13 @@ func (a *Authority) read(ctx Context, resources []Resource) (*snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
+	begun := a.moment()
 	listed, err := a.store.List(ctx, append(a.refs.of(resources), a.refs.meta())...)
 	if err != nil {
 		return nil, fmt.Errorf("read: %w", err)
 	}
 	a.watchClock()
-	meta, err := a.judgeMeta(was, listed)
+	meta, err := a.judgeMeta(begun, was, listed)
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,9 @@ func (c *claimer) take(ctx Context, m moment, steps []step) (*ClaimResult, error
 	if err := c.write(ctx, i); err != nil {
 		return nil, c.refused(ctx, i, err)
 	}
+	if err := c.recheck(ctx, i); err != nil {
+		return nil, err
+	}
 	result := &ClaimResult{Outcome: Claimed, Hold: i.Hold, Records: records, Since: hold.ClaimedAt}
 	for _, s := range steps {
 		if s.taken != nil {
@@ -34,6 +37,28 @@ func (c *claimer) take(ctx Context, m moment, steps []step) (*ClaimResult, error
 		}
 	}
 	return c.correct(ctx, m, i, result)
+}
+
+// recheck is for a process that slept after it had read the floor, so that its request arrived later than any should. Where the claim has created a
+// ref at or below the floor, its generation may be one that came before, and it is given back before anybody is told of it.
+func (c *claimer) recheck(ctx Context, i *Intent) error {
+	if c.snap.meta.fresh(c.moment()) || i.above(maxNumber) {
+		return nil
+	}
+	meta, _, err := c.readMeta(ctx)
+	switch {
+	case errors.Is(err, refstore.ErrUnavailable):
+		return &PendingError{Verb: VerbClaim, Session: i.Session, Resources: c.want, Err: err}
+	case err != nil:
+		return err
+	case i.above(meta.Floor):
+		return nil
+	}
+	if err := c.withdraw(ctx, i.Hold); err != nil {
+		return fmt.Errorf("the floor has risen; giving the claim back: %w", err)
+	}
+	c.snap = nil
+	return errAgain
 }
 
 // creation is the change that creates the authority, where that can be a part of the claim's swap. Where it can't, it is made first.

@@ -153,7 +153,7 @@ func (a *Authority) seeWritten(i *Intent) {
 	for _, u := range i.Tx.Updates {
 		c := refstore.Commit{OID: u.New, Parent: u.Old, Message: u.Message}
 		if u.Ref == a.refs.meta() {
-			a.forgot(a.local.SeeMeta(MetaSighting{Authority: i.Hold.Authority, Tip: u.New, At: m.wall, Dated: m.dated}))
+			a.forgot(a.local.SeeMeta(MetaSighting{Authority: i.Hold.Authority, Tip: u.New, At: m.wall, Read: m.at, Dated: m.dated}))
 			continue
 		}
 		if rec, err := DecodeRecord(c); err == nil {
