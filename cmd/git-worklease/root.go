@@ -61,6 +61,7 @@ func newRoot(a *app) *cobra.Command {
 		newCheckpoint(a),
 		newSession(a),
 		newExec(a),
+		newGC(a),
 		newConfig(a), newDemo(a), newCompletion(a), newVersion(a),
 		newDoctor(a),
 	)

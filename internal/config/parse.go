@@ -60,20 +60,25 @@ func duration(field func(*Settings) *Value[time.Duration], low, high time.Durati
 
 const day = 24 * time.Hour
 
-// ParseDuration reads Go's notation of a duration, before which may stand a whole number of days: 90s, 1h30m, 2d, 1d12h. A
+// ParseDuration reads Go's notation of a duration, before which may stand a whole number of weeks and one of days: 90s, 1h30m, 2d, 1d12h, 2w. A
 // number without a unit is refused: nobody knows whether it means seconds or minutes. Negative ones are refused as well.
 func ParseDuration(s string) (d time.Duration, ok bool) {
-	days, rest, hasDays := strings.Cut(s, "d")
-	if !hasDays {
-		days, rest = "", s
-	}
-	if hasDays {
-		n, err := strconv.ParseUint(days, 10, 16)
+	rest := s
+	for _, unit := range []struct {
+		name   string
+		length time.Duration
+		bits   int // of the largest number, so that nothing overflows
+	}{{"w", 7 * day, 12}, {"d", day, 16}} {
+		count, after, found := strings.Cut(rest, unit.name)
+		if !found {
+			continue
+		}
+		n, err := strconv.ParseUint(count, 10, unit.bits)
 		if err != nil {
 			return 0, false
 		}
-		d = time.Duration(n) * day //nolint:gosec // 16 bits
-		if rest == "" {
+		d += time.Duration(n) * unit.length //nolint:gosec // at most 16 bits
+		if rest = after; rest == "" {
 			return d, true
 		}
 	}

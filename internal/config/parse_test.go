@@ -11,7 +11,7 @@ import (
 func TestParseDuration(t *testing.T) {
 	good := map[string]time.Duration{
 		"90s": 90 * time.Second, "1h30m": 90 * time.Minute, "2d": 48 * time.Hour, "1d12h": 36 * time.Hour,
-		"0s": 0, "0d": 0, "1.5h": 90 * time.Minute,
+		"0s": 0, "0d": 0, "1.5h": 90 * time.Minute, "2w": 14 * 24 * time.Hour, "1w1d1h": 193 * time.Hour,
 	}
 	for s, want := range good {
 		if got, ok := config.ParseDuration(s); !ok || got != want {
@@ -20,7 +20,7 @@ func TestParseDuration(t *testing.T) {
 	}
 	bad := []string{
 		"", "90", "0", "1.5", "-1h", "+1h", "1d-1h", "d", "1.5d", "-1d", "1h1d", "1d1d", "1x", " 1h", "h", "70000d", "9999999999h",
-		"65535d2000000h", "1d5",
+		"65535d2000000h", "1d5", "w", "1d1w", "1.5w", "-1w", "4096w", "1h1w", "1w1w",
 	}
 	for _, s := range bad {
 		if got, ok := config.ParseDuration(s); ok {

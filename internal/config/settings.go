@@ -59,6 +59,10 @@ type Settings struct {
 	Force      Value[ForceRule]
 	Remote     Value[string]
 	Authority  Value[string]
+	// Retention is whole seconds, from a day to ten years.
+	Retention Value[time.Duration]
+	Remote    Value[string]
+	Authority Value[string]
 	// Prefix ends with a slash.
 	Prefix                         Value[string]
 	Agent, Host, Operator, Session Value[string]

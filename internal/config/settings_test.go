@@ -45,7 +45,7 @@ func TestDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.TTL.V != 2*time.Hour || s.Timeout.V != 30*time.Second || s.SSHPersist.V != 10*time.Minute ||
+	if s.TTL.V != 2*time.Hour || s.Timeout.V != 30*time.Second || s.SSHPersist.V != 10*time.Minute || s.Retention.V != 90*24*time.Hour ||
 		s.Takeover.V != config.TakeoverStale || s.Expiry.V != config.ExpiryClock || s.Transport.V != config.TransportAuto ||
 		s.Prefix.V != "refs/worklease/" || s.Grace.V != 0 || s.Remote.V != "" {
 		t.Errorf("defaults: %+v", s)

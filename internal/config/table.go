@@ -16,6 +16,7 @@ const (
 	Takeover   Name = "takeover"
 	Expiry     Name = "expiry"
 	Force      Name = "force"
+	Retention  Name = "retention"
 	Remote     Name = "remote"
 	Authority  Name = "authority"
 	Prefix     Name = "prefix"
@@ -50,6 +51,8 @@ type Spec struct {
 const (
 	minTTL, maxTTL         = 10 * time.Second, 24 * time.Hour
 	maxGrace               = time.Hour
+	minRetention           = day
+	maxRetention           = 3650 * day
 	minTimeout, maxTimeout = time.Second, time.Hour
 	maxPersist             = 24 * time.Hour
 )
@@ -88,6 +91,9 @@ func leaseSpecs() []Spec {
 			Name: Force, Git: "worklease.force", Policy: "lease.force", Default: "people",
 			Want: "people or agents", Help: "who may end the claims of others by force: people alone, or agents as well",
 			set: choice(func(s *Settings) *Value[ForceRule] { return &s.Force }, ForcePeople, ForceAgents),
+			Name: Retention, Flag: "retention", Env: "WORKLEASE_RETENTION", Git: "worklease.retention", Policy: "lease.retention", Default: "90d",
+			Want: "1d to 3650d, with a unit", Help: "how long the tombstone of a released claim is kept",
+			set: duration(func(s *Settings) *Value[time.Duration] { return &s.Retention }, minRetention, maxRetention),
 		},
 	}
 }
