@@ -3,6 +3,7 @@ package lease
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/git-worklease/git-worklease/refstore"
@@ -77,7 +78,7 @@ func (m *Meta) waiting(now time.Time, corrected bool) (Raise, bool) {
 func (m *Meta) raised(r Raise, prev refstore.OID) *Meta {
 	next := *m
 	next.Floor, next.Prev = max(m.Floor, r.Floor), prev
-	next.Raises = append(m.Raises[max(0, len(m.Raises)-keptRaises+1):len(m.Raises):len(m.Raises)], r)
+	next.Raises = slices.Concat(m.Raises[max(0, len(m.Raises)-keptRaises+1):], []Raise{r})
 	return &next
 }
 

@@ -91,11 +91,11 @@ func interleave(t *testing.T, seed uint64, trust func(*Meta, time.Time, bool) Ge
 
 // push loses a reply now and then, or keeps a request for later.
 func (x *interleaving) push(_ *refstore.Tx, send func() (*refstore.Report, error)) (*refstore.Report, error) {
-	switch n := x.random.IntN(20); {
-	case n == 0:
+	switch x.random.IntN(20) {
+	case 0:
 		x.late = append(x.late, lateRequest{x.time(), send})
 		return nil, errBroken()
-	case n == 1:
+	case 1:
 		_, _ = send()
 		return nil, errBroken()
 	}

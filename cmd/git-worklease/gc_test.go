@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -11,16 +10,6 @@ import (
 	"github.com/git-worklease/git-worklease/internal/gitserver"
 	"github.com/git-worklease/git-worklease/lease"
 )
-
-// collected reads the result of a gc.
-func (r *ran) collected(t *testing.T) gcJSON {
-	t.Helper()
-	var j gcJSON
-	if err := json.Unmarshal(r.doc.Result, &j); err != nil {
-		t.Fatalf("%v: %v\n%s", r.args, err, r.Stdout)
-	}
-	return j
-}
 
 // epochs remembers the last epoch of each resource that the server showed.
 type epochs map[lease.Resource]struct {

@@ -57,8 +57,6 @@ type Settings struct {
 	Takeover   Value[TakeoverRule]
 	Expiry     Value[ExpiryRule]
 	Force      Value[ForceRule]
-	Remote     Value[string]
-	Authority  Value[string]
 	// Retention is whole seconds, from a day to ten years.
 	Retention Value[time.Duration]
 	Remote    Value[string]

@@ -91,6 +91,8 @@ func leaseSpecs() []Spec {
 			Name: Force, Git: "worklease.force", Policy: "lease.force", Default: "people",
 			Want: "people or agents", Help: "who may end the claims of others by force: people alone, or agents as well",
 			set: choice(func(s *Settings) *Value[ForceRule] { return &s.Force }, ForcePeople, ForceAgents),
+		},
+		{
 			Name: Retention, Flag: "retention", Env: "WORKLEASE_RETENTION", Git: "worklease.retention", Policy: "lease.retention", Default: "90d",
 			Want: "1d to 3650d, with a unit", Help: "how long the tombstone of a released claim is kept",
 			set: duration(func(s *Settings) *Value[time.Duration] { return &s.Retention }, minRetention, maxRetention),
