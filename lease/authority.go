@@ -196,12 +196,21 @@ const (
 
 // pause waits before the given further try, with jitter.
 func (a *Authority) pause(ctx Context, try int) error {
-	var b [8]byte
-	if err := a.randomBytes(b[:]); err != nil {
+	longest := min(firstPause<<min(try, 10), lastPause)
+	more, err := a.jitter(longest)
+	if err != nil {
 		return err
 	}
-	longest := min(firstPause<<min(try, 10), lastPause)
-	return a.clock.Sleep(ctx, longest/2+time.Duration(binary.NativeEndian.Uint64(b[:])%uint64(longest)))
+	return a.clock.Sleep(ctx, longest/2+more)
+}
+
+// jitter is a random duration below the given one.
+func (a *Authority) jitter(below time.Duration) (time.Duration, error) {
+	var b [8]byte
+	if err := a.randomBytes(b[:]); err != nil {
+		return 0, err
+	}
+	return time.Duration(binary.NativeEndian.Uint64(b[:]) % uint64(below)), nil
 }
 
 // errAgain says that the state of things has changed, and what was to be done has to be decided anew.

@@ -52,16 +52,7 @@ func (a *Authority) Claim(ctx Context, req ClaimRequest) (*ClaimResult, error) {
 		return nil, err
 	}
 	c := &claimer{Authority: a, req: req, want: want}
-	var t tries
-	for {
-		result, err := c.once(ctx)
-		if err == nil {
-			return result, nil
-		}
-		if err := a.again(ctx, &t, VerbClaim, want, err); err != nil {
-			return nil, err
-		}
-	}
+	return c.claim(ctx)
 }
 
 func (r *ClaimRequest) check() ([]Resource, error) {
@@ -110,6 +101,24 @@ type claimer struct {
 	settled bool
 	// created: this call has just created the authority.
 	created bool
+	// whole: a swap goes on when the call is told to stop, so that it is not cut in half.
+	whole bool
+	// made are the claims that this call tried to take.
+	made []ClaimID
+}
+
+// claim decides and tries until the claim is held or refused.
+func (c *claimer) claim(ctx Context) (*ClaimResult, error) {
+	var t tries
+	for {
+		result, err := c.once(ctx)
+		if err == nil {
+			return result, nil
+		}
+		if err := c.again(ctx, &t, VerbClaim, c.want, err); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // once decides and tries one time.

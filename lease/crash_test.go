@@ -12,17 +12,23 @@ import (
 // death is what a process that is killed panics with.
 type death struct{}
 
-// fate kills a process at its n-th step.
+// fate kills a process at its n-th step, or does something else to it.
 type fate struct {
 	n, at int
+	// instead is done instead of killing it.
+	instead func()
 	// single: the server is known not to take several refs at once.
 	single bool
 }
 
 func (f *fate) step() {
-	if f.n++; f.n == f.at {
+	if f.n++; f.n != f.at {
+		return
+	}
+	if f.instead == nil {
 		panic(death{})
 	}
+	f.instead()
 }
 
 // mortal is local state of a process that may be killed before and after each of its calls.

@@ -15,6 +15,8 @@ const (
 	NoticeSettled NoticeKind = "settled"
 	// NoticeRest: the other resources of a lost claim could not be given back, because of Err. The next verb tries again.
 	NoticeRest NoticeKind = "rest"
+	// NoticeGivenBack: the claim was taken just when its waiter was told to stop, and was given back; or could not be, because of Err, and stands.
+	NoticeGivenBack NoticeKind = "given-back"
 	// NoticeState: what was seen or done could not be remembered, because of Err.
 	NoticeState NoticeKind = "state"
 )

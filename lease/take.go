@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"context"
 	"crypto/ed25519"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ func (c *claimer) take(ctx Context, m moment, steps []step) (*ClaimResult, error
 	if err != nil {
 		return nil, err
 	}
-	if err := c.write(ctx, i); err != nil {
+	if err := c.send(ctx, i); err != nil {
 		return nil, c.refused(ctx, i, err)
 	}
 	if err := c.recheck(ctx, i); err != nil {
@@ -59,6 +60,20 @@ func (c *claimer) recheck(ctx Context, i *Intent) error {
 	}
 	c.snap = nil
 	return errAgain
+}
+
+// send writes the claim. A swap that is to stay whole has a bound of its own, and is not begun by a call that was told to stop.
+func (c *claimer) send(ctx Context, i *Intent) error {
+	if !c.whole {
+		return c.write(ctx, i)
+	}
+	if err := ctx.Err(); err != nil {
+		return timeUp(err)
+	}
+	c.made = append(c.made, i.Hold.Claim)
+	whole, cancel := c.attempt(context.WithoutCancel(ctx))
+	defer cancel()
+	return c.write(whole, i)
 }
 
 // creation is the change that creates the authority, where that can be a part of the claim's swap. Where it can't, it is made first.

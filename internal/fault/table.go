@@ -29,6 +29,8 @@ var callRows = []Row{
 	{Reason: "nothing-found", Exit: Nothing, Means: "what was asked for does not exist", Hint: "`git worklease list --all` shows what there is", errs: []error{ErrNothing}},
 	{Reason: "unhealthy", Exit: Unknown, Means: "doctor has found a problem; the exit status is that of the worst", Hint: "each finding says what to do next",
 		errs: []error{ErrUnhealthy}, tell: tellUnhealthy},
+	{Reason: "timed-out", Exit: Nothing, Means: "what was watched for did not happen in the time given", Hint: "wait longer, or take other work",
+		errs: []error{lease.ErrTimeUp}},
 	{Reason: "bad-config", Exit: Usage, Means: "a setting has a value that can't be used", Hint: "`git worklease config show --show-origin` lists all settings",
 		errs: []error{config.ErrConfig, session.ErrSessionName}},
 	{Reason: "requires-version", Exit: Usage, Means: "the policy file requires another version", Hint: "install the version that the policy asks for",
