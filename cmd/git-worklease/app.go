@@ -37,7 +37,9 @@ type app struct {
 	defaultTTL time.Duration
 	noticing   sync.Mutex
 	notices    []string
-	palette    term.Palette
+	// line is rewritten while the command waits; nil: there is none.
+	line    *term.LiveLine
+	palette term.Palette
 	// colour is git's setting for colours.
 	colour string
 	exit   fault.Exit
@@ -201,6 +203,7 @@ func (a *app) notice(format string, args ...any) {
 	}
 	a.notices = append(a.notices, text)
 	if !a.flags.json {
+		a.line.Clear()
 		fmt.Fprintf(a.err, "%s %s\n", a.palette.Paint(term.Warn, "notice:"), text)
 	}
 }

@@ -20,6 +20,7 @@ type claimOptions struct {
 	purpose   string
 	meta      []string
 	supersede bool
+	wait      time.Duration
 }
 
 func newClaim(a *app) *cobra.Command {
@@ -33,8 +34,11 @@ such as task:login, port:3000 or deploy:staging.
 
 A resource that another holds is refused (exit 3), and its holder is named. What
 this session holds already is renewed. A claim whose holder was not heard of for
-its time to live and a grace period is taken over.`,
-		Example: "  git worklease claim task:login\n  git worklease claim task:login port:3000 --ttl 30m --purpose \"new login form\"",
+its time to live and a grace period is taken over.
+
+With --wait it goes on trying for that long, and shows meanwhile who is in the way. A
+remote that does not answer is waited for as well. Ctrl-C leaves nothing behind.`,
+		Example: "  git worklease claim task:login\n  git worklease claim task:login --wait 10m\n  git worklease claim task:login port:3000 --ttl 30m --purpose \"new login form\"",
 		Args:    someKeys, ValidArgsFunction: noFiles,
 		RunE: a.run(func(ctx context.Context, args []string) (*outcome, error) {
 			o.keys = args
@@ -45,6 +49,8 @@ its time to live and a grace period is taken over.`,
 	for _, name := range []config.Name{config.TTL, config.Grace, config.Takeover, config.Expiry} {
 		a.settingFlag(flags, name)
 	}
+	flags.VarP(durationFlag{&o.wait}, "wait", "w", "how long to wait for what others hold, such as 10m")
+	completeWords(cmd, "wait")
 	flags.StringVar(&o.purpose, "purpose", "", "what it is for, for others to read")
 	flags.StringArrayVar(&o.meta, "meta", nil, "`NAME=VALUE` to keep with the claim, such as branch=login; may be repeated")
 	flags.BoolVar(&o.supersede, "supersede", false, "take over your own agent's claim from another session once it is stale, also where others must wait until it is dead")
@@ -52,7 +58,7 @@ its time to live and a grace period is taken over.`,
 }
 
 func (a *app) runClaim(ctx context.Context, o claimOptions) (*outcome, error) {
-	a.writes, a.early = true, true
+	a.writes, a.early = true, o.wait == 0
 	lease.Warm()
 	resources, err := parseKeys(o.keys)
 	if err != nil {
@@ -62,7 +68,11 @@ func (a *app) runClaim(ctx context.Context, o claimOptions) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := a.open(ctx)
+	open := a.open
+	if o.wait > 0 {
+		open = a.openLong
+	}
+	w, err := open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +84,7 @@ func (a *app) runClaim(ctx context.Context, o claimOptions) (*outcome, error) {
 	if !w.settings.TTL.Origin.IsDefault() {
 		req.TTL = w.settings.TTL.V
 	}
-	result, err := w.lease.Claim(w.ctx, req)
+	result, err := a.claimOrWait(w, req, o.wait)
 	if err == nil && result.Outcome == lease.Renewed { // by somebody who came in between
 		err = w.checkClaimant(resources)
 	}

@@ -62,6 +62,7 @@ func newRoot(a *app) *cobra.Command {
 		newSession(a),
 		newExec(a),
 		newGC(a),
+		newWatch(a),
 		newConfig(a), newDemo(a), newCompletion(a), newVersion(a),
 		newDoctor(a),
 	)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,20 +23,31 @@ func TestMain(m *testing.M) {
 // clockFile names the file that says by how much the clock is put forward. Only the test binary knows it.
 const clockFile = "GIT_WORKLEASE_TEST_CLOCK"
 
-func testClock() lease.Clock { return &fileClock{&lease.SystemClock{}, os.Getenv(clockFile)} }
+func testClock() lease.Clock {
+	return &fileClock{path: os.Getenv(clockFile)}
+}
 
-// fileClock is a clock that a file puts forward, also while the program runs.
+// fileClock is the machine's clock, put forward as a file says, also while somebody waits for it.
 type fileClock struct {
-	lease.Clock
+	lease.SystemClock
 	path string
 }
 
-func (c *fileClock) Now() time.Time { return c.Clock.Now().Add(readOffset(c.path)) }
+func (c *fileClock) Now() time.Time { return c.SystemClock.Now().Add(readOffset(c.path)) }
 
 func (c *fileClock) Instant() lease.Instant {
-	i := c.Clock.Instant()
+	i := c.SystemClock.Instant()
 	i.Since += readOffset(c.path)
 	return i
+}
+
+func (c *fileClock) Sleep(ctx context.Context, d time.Duration) error {
+	for end := c.Now().Add(d); c.Now().Before(end); {
+		if err := c.SystemClock.Sleep(ctx, min(end.Sub(c.Now()), 20*time.Millisecond)); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
 }
 
 // writeOffset replaces a clock file as a whole, since somebody may be reading it.

@@ -18,6 +18,10 @@ import (
 //	server http|http-auth|ssh|path NAME [key=value...]   a bare repository with one commit; sets $URL, $REPO, $URL_NAME and $REPO_NAME
 //	clone USER [URL]                                     a user with a clone of $URL, or of URL; "-" for a user without one
 //	as USER [exit=N] [in=DIR] [NAME=VALUE...] ARGS...    the user runs git-worklease ARGS; afterwards the clone's refs are as before
+//	begin NAME USER [in=DIR] [NAME=VALUE...] ARGS...     the same in the background, where it is called NAME
+//	await NAME REGEXP                                    waits until it has printed that on stderr
+//	signal NAME INT|TERM|KILL                            sends it a signal
+//	end NAME [exit=N]                                    waits for its end
 //	run USER [exit=N] [in=DIR] [NAME=VALUE...] PROGRAM ARGS...
 //	advance DURATION                                     puts the clock of everybody forward, the servers' Date included
 //	servergit ARGS...                                    git in the last server's repository
@@ -32,6 +36,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"server": command(cmdServer), "clone": command(cmdClone), "as": command(cmdAs), "run": command(cmdRun), "advance": command(cmdAdvance),
 		"servergit": command(cmdServerGit), "serverhook": command(cmdServerHook), "tamper": command(cmdTamper), "forge": command(cmdForge),
 		"fault": command(cmdFault), "refs-unchanged": command(cmdRefsUnchanged), "json": cmdJSON, "json-keys": command(cmdJSONKeys),
+		"begin": command(cmdBegin), "await": command(cmdAwait), "signal": command(cmdSignal), "end": command(cmdEnd),
 	}
 }
 

@@ -26,6 +26,8 @@ type world struct {
 	// repo is the one that the last server command was about.
 	repo  *gitserver.Repo
 	users map[string]*scriptUser
+	// jobs are the commands in the background.
+	jobs map[string]*job
 }
 
 // scriptUser is a user and the refs that the clone had before the program was used.
@@ -53,7 +55,7 @@ func setUpWorld(e *testscript.Env) error {
 	if err != nil {
 		return err
 	}
-	w := &world{ctx: t.Context(), dir: e.WorkDir, repos: repos, users: map[string]*scriptUser{}}
+	w := &world{ctx: t.Context(), dir: e.WorkDir, repos: repos, users: map[string]*scriptUser{}, jobs: map[string]*job{}}
 	e.Values[worldKey{}] = w
 	e.Defer(func() {
 		if err := w.close(); err != nil {

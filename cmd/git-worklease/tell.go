@@ -20,6 +20,12 @@ func (a *app) tell(n lease.Notice) {
 		a.notice("an earlier %s of %s has landed after all", n.Verb, names(n.Resources))
 	case lease.NoticeRest:
 		a.notice("%s: could not be given back, the next command tries again: %s", names(n.Resources), term.Clean(n.Err.Error()))
+	case lease.NoticeGivenBack:
+		if n.Err == nil {
+			a.notice("%s: taken just when the wait was interrupted, and given back", names(n.Resources))
+			return
+		}
+		a.notice("%s: taken just when the wait was interrupted, and could not be given back; git worklease release ends it: %s", names(n.Resources), term.Clean(n.Err.Error()))
 	case lease.NoticeState:
 		a.notice("what was seen could not be remembered: %s", term.Clean(n.Err.Error()))
 	default:

@@ -43,7 +43,7 @@ type work struct {
 // openSettings finds the repository and the settings, and reads no state. Settings of which some can't be used come with an error.
 func (a *app) openSettings(ctx context.Context) (*work, error) {
 	w := &work{app: a, ctx: ctx, git: a.git()}
-	w.git.Asking = w.limits.hold
+	w.git.Asking = w.asking
 	repo, err := gitenv.Discover(ctx, w.git)
 	if err != nil && !errors.Is(err, gitenv.ErrNotRepository) {
 		return nil, err
@@ -168,6 +168,15 @@ func (a *app) openLong(ctx context.Context) (*work, error) {
 // attempt bounds one exchange by the deadline that is set. The time in which the user is asked for a password does not count.
 func (w *work) attempt(ctx context.Context) (context.Context, context.CancelFunc) {
 	return w.limits.begin(ctx, w.settings.Timeout.V)
+}
+
+// asking stops, while the user is asked something, the time of what is under way and the line that rewrites itself.
+func (w *work) asking() (answered func()) {
+	resume, show := w.limits.hold(), w.app.line.Hold()
+	return func() {
+		show()
+		resume()
+	}
 }
 
 // openAuthority opens the store and what stands on it. Where it fails, everything is closed again.
