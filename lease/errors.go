@@ -47,6 +47,8 @@ var (
 	ErrFree = errors.New("nobody holds it")
 	// ErrWhichClaim: a verb that acts on one claim, and the session holds several. See [WhichClaimError].
 	ErrWhichClaim = errors.New("the session holds several claims")
+	// ErrTimeUp: what was watched for did not happen in the time given.
+	ErrTimeUp = errors.New("the time is up")
 	// ErrBadRequest: a request outside of the limits.
 	ErrBadRequest = errors.New("bad request")
 )

@@ -1,7 +1,6 @@
 package lease
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -18,9 +17,6 @@ const (
 	// AwaitChange: the ref of any of the resources has moved since the first look.
 	AwaitChange Awaited = "change"
 )
-
-// ErrTimeUp: what was watched for did not happen in the time given.
-var ErrTimeUp = errors.New("the time is up")
 
 // WatchRequest names resources and what to wait for.
 type WatchRequest struct {
