@@ -2,6 +2,7 @@ package lease
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,12 +14,12 @@ import (
 type bubbleClock struct {
 	SystemClock
 	boot string
-	off  time.Duration
+	off  atomic.Int64
 }
 
-func (c *bubbleClock) Now() time.Time { return time.Now().Add(c.off) }
+func (c *bubbleClock) Now() time.Time { return time.Now().Add(time.Duration(c.off.Load())) }
 func (c *bubbleClock) Instant() Instant {
-	return Instant{Boot: c.boot, Since: time.Since(bubbleEpoch) + c.off}
+	return Instant{Boot: c.boot, Since: c.Now().Sub(bubbleEpoch)}
 }
 
 // bubbleEpoch is when every bubble begins.
@@ -61,6 +62,13 @@ func (w *world) waiter(name string, options ...actorOption) *actor {
 func (w *world) later(d time.Duration, do func()) {
 	timer := time.AfterFunc(d, do)
 	w.t.Cleanup(func() { timer.Stop() })
+}
+
+// asked is how often a client has read and written so far.
+func (w *wire) asked() (reads, pushes int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.reads, w.pushes
 }
 
 func waitFor(d time.Duration, resources ...Resource) WaitRequest {

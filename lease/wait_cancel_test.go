@@ -124,7 +124,7 @@ func TestCase08CancelledWhilePausing(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		reads := 0
 		w.later(time.Minute, func() {
-			reads = bob.wire.reads
+			reads, _ = bob.wire.asked()
 			alice.mustRelease(demo)
 			cancel()
 		})

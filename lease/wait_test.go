@@ -102,7 +102,7 @@ func TestWaitThroughASuspension(t *testing.T) {
 			clock := &bubbleClock{boot: boot}
 			bob := w.actor("bob", func(o *Options) { o.Clock = clock })
 			alice.mustClaim(demo)
-			w.later(time.Minute, func() { clock.off = 20 * time.Minute })
+			w.later(time.Minute, func() { clock.off.Store(int64(20 * time.Minute)) })
 			began := time.Now()
 			_, err := bob.Wait(t.Context(), waitFor(10*time.Minute, demo))
 			want(t, err, ErrHeld)
@@ -113,10 +113,11 @@ func TestWaitThroughASuspension(t *testing.T) {
 	}
 }
 
-// trouble is a wire that fails until some moment.
-func trouble(w *wire, kind refstore.Trouble, until time.Time) refstore.Transport {
+// trouble is a wire that fails for a while, which begins some time from now.
+func trouble(w *wire, kind refstore.Trouble, in, during time.Duration) refstore.Transport {
+	begin := time.Now().Add(in)
 	return faulty{w.Transport, func() error {
-		if time.Now().Before(until) {
+		if since := time.Since(begin); since >= 0 && since < during {
 			return &refstore.UnavailableError{URL: "memory", Trouble: kind, Err: errors.New("trouble")}
 		}
 		return nil
@@ -151,7 +152,7 @@ func TestWaitOutTrouble(t *testing.T) {
 					want(t, err, refstore.ErrUnavailable)
 				}
 				began := time.Now()
-				bob.wire.Transport = trouble(bob.wire, kind, began.Add(5*time.Minute))
+				bob.wire.Transport = trouble(bob.wire, kind, 0, 5*time.Minute)
 				_, err := bob.Wait(t.Context(), wait)
 				if !passes {
 					want(t, err, refstore.ErrUnavailable)
@@ -165,7 +166,7 @@ func TestWaitOutTrouble(t *testing.T) {
 				}
 				w.waiter("alice").mustClaim("port:1")
 				bob.mustStatus("port:1")
-				bob.wire.Transport = trouble(bob.wire, kind, time.Now().Add(time.Hour))
+				bob.wire.Transport = trouble(bob.wire, kind, 0, time.Hour)
 				wait.Claim = req("port:1")
 				_, err = bob.Wait(t.Context(), wait)
 				want(t, err, refstore.ErrUnavailable)
@@ -180,11 +181,13 @@ func TestWaitOutAPendingWrite(t *testing.T) {
 		bob := w.waiter("bob")
 		bob.mustClaim("task:before")
 		late := &swallow{}
-		bob.wire.push = late.push
-		w.later(time.Minute, func() {
-			bob.wire.push = nil
+		bob.wire.push = func(tx *refstore.Tx, send func() (*refstore.Report, error)) (*refstore.Report, error) {
+			if time.Since(bubbleEpoch) < time.Minute {
+				return late.push(tx, send)
+			}
 			late.land(t)
-		})
+			return send()
+		}
 		wait := waitFor(10*time.Minute, demo)
 		wait.Tell = func(err error) { want(t, err, ErrPending) }
 		if _, err := bob.Wait(t.Context(), wait); err != nil {

@@ -72,16 +72,18 @@ func TestWatchTimesOut(t *testing.T) {
 func TestWatchTakesNothingUnknownForAnAnswer(t *testing.T) {
 	for name, spoil := range map[string]func(w *world, bob *actor){
 		"no answer": func(_ *world, bob *actor) {
-			bob.wire.Transport = trouble(bob.wire, refstore.TroubleNetwork, time.Now().Add(time.Hour))
+			bob.wire.Transport = trouble(bob.wire, refstore.TroubleNetwork, time.Minute, time.Hour)
 		},
-		"rolled back": func(w *world, _ *actor) { w.repo.Set(refs{DefaultPrefix}.claim(demo), "") },
+		"rolled back": func(w *world, _ *actor) {
+			w.later(time.Minute, func() { w.repo.Set(refs{DefaultPrefix}.claim(demo), "") })
+		},
 	} {
 		for _, until := range []Awaited{AwaitFree, AwaitChange} {
 			t.Run(name+", until "+string(until), func(t *testing.T) {
 				bubble(t, func(t *testing.T, w *world) {
 					alice, bob := w.waiter("alice"), w.waiter("bob")
 					alice.mustClaim(demo)
-					w.later(time.Minute, func() { spoil(w, bob) })
+					spoil(w, bob)
 					_, err := bob.Watch(t.Context(), WatchRequest{Resources: []Resource{demo}, Until: until, For: 5 * time.Minute})
 					if !errors.Is(err, ErrTimeUp) && !errors.Is(err, refstore.ErrUnavailable) {
 						t.Errorf("got %v", err)
@@ -97,7 +99,7 @@ func TestWatchGoesOnThroughTrouble(t *testing.T) {
 		alice, bob := w.waiter("alice"), w.waiter("bob")
 		alice.mustClaim(demo)
 		w.later(2*time.Minute, func() { alice.mustRelease(demo) })
-		bob.wire.Transport = trouble(bob.wire, refstore.TroubleBusy, time.Now().Add(5*time.Minute))
+		bob.wire.Transport = trouble(bob.wire, refstore.TroubleBusy, 0, 5*time.Minute)
 		failed := 0
 		views, err := bob.Watch(t.Context(), WatchRequest{Resources: []Resource{demo}, Tell: func(_ []View, err error) {
 			if err != nil {
@@ -107,7 +109,7 @@ func TestWatchGoesOnThroughTrouble(t *testing.T) {
 		if err != nil || !views[0].Takeable || failed == 0 {
 			t.Errorf("%+v, %v, told %d times", views, err, failed)
 		}
-		bob.wire.Transport = trouble(bob.wire, refstore.TroubleDenied, time.Now().Add(time.Hour))
+		bob.wire.Transport = trouble(bob.wire, refstore.TroubleDenied, 0, time.Hour)
 		_, err = bob.Watch(t.Context(), WatchRequest{Resources: []Resource{demo}})
 		want(t, err, refstore.ErrUnavailable)
 	})

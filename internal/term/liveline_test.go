@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,6 +37,7 @@ func TestCut(t *testing.T) {
 
 // screen is what a terminal shows of its only line.
 type screen struct {
+	mu     sync.Mutex
 	cells  []rune
 	at     int
 	most   int
@@ -43,6 +45,8 @@ type screen struct {
 }
 
 func (s *screen) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.writes++
 	for _, r := range string(b) {
 		if r == '\r' {
@@ -59,7 +63,11 @@ func (s *screen) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func (s *screen) String() string { return strings.TrimRight(string(s.cells), " ") }
+func (s *screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.TrimRight(string(s.cells), " ")
+}
 
 func sleep(ctx context.Context, d time.Duration) error {
 	select {
