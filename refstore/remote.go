@@ -82,14 +82,29 @@ func (s *store) List(ctx context.Context, patterns ...string) ([]Ref, error) {
 	}
 }
 
-func isPrefix(pattern string) bool { return strings.HasSuffix(pattern, "/") }
+// prefixOf is what the names that a pattern selects begin with. whole says that there is one such name alone, the prefix itself.
+func prefixOf(pattern string) (prefix string, whole bool) {
+	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
+		return prefix, false
+	}
+	return pattern, !strings.HasSuffix(pattern, "/")
+}
+
+func isPrefix(pattern string) bool {
+	_, whole := prefixOf(pattern)
+	return !whole
+}
 
 // tips reads the refs that match patterns, trying again where that can help.
 func (s *store) tips(ctx context.Context, patterns []string) (map[string]OID, error) {
+	prefixes := make([]string, len(patterns))
+	for i, p := range patterns {
+		prefixes[i], _ = prefixOf(p)
+	}
 	var tips map[string]OID
 	err := s.retry(ctx, func() error {
 		var err error
-		tips, err = s.t.Refs(ctx, patterns)
+		tips, err = s.t.Refs(ctx, prefixes)
 		return err
 	})
 	if err != nil {
@@ -106,7 +121,7 @@ func (s *store) tips(ctx context.Context, patterns []string) (map[string]OID, er
 
 func matches(name string, patterns []string) bool {
 	for _, p := range patterns {
-		if name == p || isPrefix(p) && strings.HasPrefix(name, p) {
+		if prefix, whole := prefixOf(p); name == prefix || !whole && strings.HasPrefix(name, prefix) {
 			return true
 		}
 	}

@@ -159,6 +159,11 @@ func testPatterns(e *env) {
 		{[]string{name("ab"), "refs/worklease/meta"}, "ab,m"},
 		{[]string{"refs/worklease/"}, "a,ab,m,x"},
 		{[]string{name("")[:len(prefix)-1]}, ""},
+		{[]string{name("a*")}, "a,ab"},
+		{[]string{name("ab*"), "refs/worklease/metal"}, "ab,x"},
+		{[]string{"refs/worklease/meta*"}, "m,x"},
+		{[]string{prefix + "*"}, "a,ab"},
+		{[]string{name("b*")}, ""},
 	} {
 		refs, err := e.store.List(e.ctx, test.patterns...)
 		if err != nil {
