@@ -52,6 +52,8 @@ type Options struct {
 	// Holder is who claims.
 	Holder Holder
 	Terms  Terms
+	// Pools are the pools and how many slots each has, at most [MaxSlots].
+	Pools map[string]int
 	// Rand is the source of keys; nil: the system's.
 	Rand io.Reader
 	// Notify is told what a person should know; nil: nobody is. It may be called by several goroutines.
@@ -231,9 +233,15 @@ type tries struct{ again, waits int }
 // verb's error.
 func (a *Authority) again(ctx Context, t *tries, verb Verb, resources []Resource, err error) error {
 	var open *OpenIntentError
+	var withdrawn *withdrawnError
 	switch {
 	case errors.Is(err, ErrPending):
 		return err
+	case errors.As(err, &withdrawn):
+		if t.again++; t.again > maxTries {
+			return withdrawn.rival
+		}
+		return timeUp(a.pause(ctx, t.again))
 	case errors.Is(err, errAgain), errors.Is(err, refstore.ErrConflict):
 		if t.again++; t.again > maxTries {
 			return fmt.Errorf("%s: %w", verb, refstore.ErrConflict)

@@ -55,11 +55,16 @@ func (a *Authority) buryRest(ctx Context, ended Hold, ours []*tip, rel Release) 
 // bury writes tombstones over the given members of a claim, and saves the ended hold once that is done. Where the server can't do it at
 // once, they are written one by one, and the file calls the claim active until the last.
 func (a *Authority) bury(ctx Context, ended Hold, ours []*tip, rel Release) error {
-	return a.buryAs(ctx, ended, ours, func(t *tip, revision uint64) *Record { return t.rec.tombstone(t.oid, revision, rel) })
+	return a.buryAs(ctx, ended, ours, rel.over)
 }
 
 // tomb makes the tombstone that replaces a tip.
 type tomb func(t *tip, revision uint64) *Record
+
+// over is the tombstone over a tip that says no more than the release.
+func (rel Release) over(t *tip, revision uint64) *Record {
+	return t.rec.tombstone(t.oid, revision, rel)
+}
 
 // buryAs is bury with tombstones that are each made by itself.
 func (a *Authority) buryAs(ctx Context, ended Hold, ours []*tip, tombstone tomb) error {
@@ -86,6 +91,15 @@ func (a *Authority) buryAs(ctx Context, ended Hold, ours []*tip, tombstone tomb)
 }
 
 func (a *Authority) buryAtOnce(ctx Context, hold Hold, ours []*tip, tombstone tomb) error {
+	i, err := a.burial(hold, ours, tombstone)
+	if err != nil {
+		return err
+	}
+	return a.write(ctx, i)
+}
+
+// burial is the intent of tombstones over the given members of a claim.
+func (a *Authority) burial(hold Hold, ours []*tip, tombstone tomb) (*Intent, error) {
 	for _, t := range ours {
 		hold.Revision = max(hold.Revision, t.rec.Revision+1)
 	}
@@ -93,9 +107,5 @@ func (a *Authority) buryAtOnce(ctx Context, hold Hold, ours []*tip, tombstone to
 	for i, t := range ours {
 		records[i] = tombstone(t, hold.Revision)
 	}
-	i, err := a.intend(VerbRelease, hold, records)
-	if err != nil {
-		return err
-	}
-	return a.write(ctx, i)
+	return a.intend(VerbRelease, hold, records)
 }

@@ -37,6 +37,8 @@ type ClaimResult struct {
 	Records []*Record
 	// Predecessors are the records that were taken over, or that handed something on.
 	Predecessors []*Record
+	// Overlapped are the claims of others, takeable ones, that were ended because paths overlap.
+	Overlapped []*Record
 	// Since is when the claim was made.
 	Since time.Time
 	// Late is for how long a claim already held had expired; 0 if it had not.
@@ -44,14 +46,30 @@ type ClaimResult struct {
 }
 
 // Claim takes what is free, released or takeable, and renews what this session holds already. It returns nil only with the claim held; a
-// [*HeldError] where another has one of the resources; [ErrMixedBundle] where the session holds a part of them; a
+// [*HeldError] where another has one of the resources or a path that overlaps; [ErrMixedBundle] where the session holds a part of them; a
 // [*PendingError] where the outcome is unknown, which the next verb of this clone settles.
+//
+// A pool among the resources stands for any of its slots: the one that this session holds, or one that can be had. Where none can, the
+// [*HeldError] is that of the slot that comes free first, with the pool.
 func (a *Authority) Claim(ctx Context, req ClaimRequest) (*ClaimResult, error) {
+	return a.claimWhole(ctx, req, nil)
+}
+
+// claimWhole is Claim, with swaps that are not cut in half when ctx ends unless w is nil.
+func (a *Authority) claimWhole(ctx Context, req ClaimRequest, w *whole) (*ClaimResult, error) {
+	if slices.ContainsFunc(req.Resources, Resource.IsPool) {
+		return a.draw(ctx, req, w)
+	}
+	return a.claim(ctx, req, w)
+}
+
+// claim is Claim without pools.
+func (a *Authority) claim(ctx Context, req ClaimRequest, w *whole) (*ClaimResult, error) {
 	want, err := req.check()
 	if err != nil {
 		return nil, err
 	}
-	c := &claimer{Authority: a, req: req, want: want}
+	c := &claimer{Authority: a, req: req, want: want, whole: w}
 	return c.claim(ctx)
 }
 
@@ -101,9 +119,15 @@ type claimer struct {
 	settled bool
 	// created: this call has just created the authority.
 	created bool
-	// whole: a swap goes on when the call is told to stop, so that it is not cut in half.
-	whole bool
-	// made are the claims that this call tried to take.
+	// whole keeps swaps whole; nil: they end with the call.
+	whole *whole
+	// ended are the claims of others that the plan is to end.
+	ended []*tip
+}
+
+// whole is of calls whose swaps go on when they are told to stop, so that none is cut in half.
+type whole struct {
+	// made are the claims that were tried to be taken.
 	made []ClaimID
 }
 
@@ -129,6 +153,9 @@ func (c *claimer) once(ctx Context) (*ClaimResult, error) {
 	}
 	if len(mine) > 0 {
 		return c.renewMine(ctx, mine)
+	}
+	if err := c.checkSlots(c.want); err != nil {
+		return nil, err
 	}
 	if c.snap == nil {
 		c.snap, err = c.glance(ctx)
@@ -161,8 +188,10 @@ func (c *claimer) inOurName(err error) bool {
 
 // refuse makes sure, before a claim is refused, that the claim in its way isn't one that a process of this session has just taken and
 // not yet saved.
-func (c *claimer) refuse(ctx Context, held error) error {
-	open, err := c.settle(ctx, true, c.want)
+func (c *claimer) refuse(ctx Context, refusal error) error {
+	var held *HeldError
+	errors.As(refusal, &held)
+	open, err := c.settle(ctx, true, append(slices.Clip(c.want), held.Resource))
 	switch {
 	case err != nil:
 		return err
@@ -174,11 +203,15 @@ func (c *claimer) refuse(ctx Context, held error) error {
 	}
 	c.settled = true
 	mine, err := c.touching()
+	if err != nil {
+		return err
+	}
+	holds, err := c.local.Holds()
 	switch {
 	case err != nil:
 		return err
-	case len(mine) == 0:
-		return held
+	case len(mine) == 0 && !owns(holds, held.Record.Claim):
+		return refusal
 	}
 	return errAgain
 }

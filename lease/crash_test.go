@@ -234,6 +234,11 @@ func (w *world) afterCrash(at string, alice, bob *actor, rival string) {
 // owned checks that the key of every active claim is in some file or intent.
 func (w *world) owned(at string, actors ...*actor) {
 	w.t.Helper()
+	w.ownedOf(at, []Resource{"port:1", "port:2"}, actors...)
+}
+
+func (w *world) ownedOf(at string, resources []Resource, actors ...*actor) {
+	w.t.Helper()
 	keys := map[ClaimID]bool{}
 	for _, a := range actors {
 		for _, holds := range a.local.clone.holds {
@@ -245,7 +250,7 @@ func (w *world) owned(at string, actors ...*actor) {
 			keys[i.Hold.Claim] = true
 		}
 	}
-	for _, r := range []Resource{"port:1", "port:2"} {
+	for _, r := range resources {
 		if rec := w.tip(r); rec != nil && !rec.Released() && !keys[rec.Claim] {
 			w.t.Fatalf("%s: nobody has the key of %s, generation %d of %s", at, r, rec.Generation, rec.Holder)
 		}

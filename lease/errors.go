@@ -56,6 +56,11 @@ var (
 // HeldError says who holds a resource, and until when at least.
 type HeldError struct {
 	Resource Resource
+	// Wanted is the path that was wanted, where Resource is another that overlaps with it.
+	Wanted Resource
+	// Pool is set where no slot of a pool is free, of which it has Slots; Resource is then the one that comes free first.
+	Pool  Resource
+	Slots int
 	// Record is what stands at the ref. Its holder may be named like this session, which makes it no less another's.
 	Record   *Record
 	Liveness Liveness

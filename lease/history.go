@@ -45,6 +45,9 @@ func (a *Authority) History(ctx Context, resource Resource, limit int) ([]Entry,
 	if err := checkText(string(resource), MaxResource); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBadResource, err)
 	}
+	if resource.IsPool() {
+		return nil, fmt.Errorf("%w: %s is a pool, and each of its slots has a history of its own: %s#1", ErrBadRequest, resource, resource)
+	}
 	s, err := a.read(ctx, []Resource{resource})
 	if err != nil {
 		return nil, err

@@ -12,6 +12,9 @@ import (
 
 // List is every resource that has a ref, sorted.
 func (a *Authority) List(ctx Context) ([]View, error) {
+	if err := a.attest(ctx); err != nil {
+		return nil, err
+	}
 	holds, err := a.local.Holds()
 	if err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ type Local interface {
 	// Holds are this session's claims, ended ones included, oldest first.
 	Holds() ([]Hold, error)
 	// SaveHold stores a claim in the file of h.Holder.Session, replacing the one with the same claim ID if [Hold.Replaces] says so; one that comes
-	// back is the newest then. Ended claims older than the newest 100 of a session may be dropped.
+	// back is the newest then, and one that was confirmed stays confirmed. Ended claims older than the newest 100 of a session may be dropped.
 	SaveHold(h Hold) error
 
 	// Begin saves an intent and locks it until End, or until the process dies. It returns [ErrIntentBusy] where an

@@ -62,6 +62,7 @@ func (l *MemoryLocal) SaveHold(h Hold) error {
 	case holds[i].End != nil && h.End == nil: // it has come back
 		l.clone.holds[h.Holder.Session] = append(slices.Delete(holds, i, i+1), h)
 	default:
+		h.Unconfirmed = h.Unconfirmed && holds[i].Unconfirmed
 		holds[i] = h
 	}
 	return nil

@@ -92,7 +92,7 @@ func (a *Authority) inFile(r Resource) (group, error) {
 	}
 	g := group{asked: []Resource{r}, err: fmt.Errorf("%s: %w", r, ErrNotHeld)}
 	for _, h := range holds {
-		if !h.has(r) {
+		if !h.has(r) || h.withdrawn() {
 			continue
 		}
 		g.hold, g.err, g.released = h, nil, false

@@ -1,10 +1,11 @@
 package lease
 
-import "fmt"
-
 // glance is what has to be known before the first try. Nothing need be read where the authority was read within a day and each resource
 // is new to this clone or was seen released: the swap itself then shows whether that still holds.
 func (c *claimer) glance(ctx Context) (*snapshot, error) {
+	if anyPath(c.want) {
+		return c.readPaths(ctx, c.want)
+	}
 	meta, err := c.known()
 	if err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ type step struct {
 	taken       *Record
 }
 
-// plan judges every resource; nothing is claimed unless all can be.
+// plan judges every resource, and what overlaps with paths among them; nothing is claimed unless all can be.
 func (c *claimer) plan(m moment) ([]step, error) {
 	steps := make([]step, 0, len(c.want))
 	for _, r := range c.want {
@@ -51,7 +52,12 @@ func (c *claimer) plan(m moment) ([]step, error) {
 		}
 		steps = append(steps, s)
 	}
-	return steps, nil
+	takeable, refusal, err := c.inTheWay(c.snap, c.want, m)
+	if err != nil {
+		return nil, err
+	}
+	c.ended = takeable
+	return steps, refusal
 }
 
 func (c *claimer) judgeOne(t *tip, m moment) (step, error) {
@@ -96,5 +102,5 @@ func (c *claimer) judgeGone(t *tip) error {
 			}
 		}
 	}
-	return fmt.Errorf("%s: %w: generation %d was seen, and its ref is gone", t.resource, ErrRolledBack, t.seen.Generation)
+	return t.vanished()
 }

@@ -46,7 +46,11 @@ func (a *Authority) Release(ctx Context, req ReleaseRequest) ([]ReleaseResult, e
 	if err := req.check(); err != nil {
 		return nil, err
 	}
-	groups, err := a.group(ctx, VerbRelease, req.Resources)
+	resources, err := a.Held(req.Resources)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := a.group(ctx, VerbRelease, resources)
 	if err != nil {
 		return nil, err
 	}

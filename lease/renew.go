@@ -32,7 +32,11 @@ type RenewResult struct {
 // Renew proves that the claims are still this session's and starts their time anew, however late it comes: nobody else can have had
 // them in between. It keeps every other member of the records. The error is the first of the results' errors.
 func (a *Authority) Renew(ctx Context, req RenewRequest) ([]RenewResult, error) {
-	groups, err := a.group(ctx, VerbRenew, req.Resources)
+	resources, err := a.Held(req.Resources)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := a.group(ctx, VerbRenew, resources)
 	if err != nil {
 		return nil, err
 	}
@@ -118,6 +122,17 @@ func (a *Authority) current(h Hold) (Hold, error) {
 }
 
 func (a *Authority) renewOnce(ctx Context, h Hold, s *snapshot, amend func(*Record)) (RenewResult, error) {
+	if h.Unconfirmed {
+		now, err := a.confirmPaths(ctx, h, true)
+		var withdrawn *withdrawnError
+		switch {
+		case errors.As(err, &withdrawn):
+			return RenewResult{Hold: h}, withdrawn.lost(&h)
+		case err != nil:
+			return RenewResult{Hold: h}, err
+		}
+		h = now
+	}
 	st, err := a.lookFrom(ctx, &h, s)
 	switch {
 	case err != nil:

@@ -33,17 +33,22 @@ const (
 // ErrBadResource is returned for what can't name a resource.
 var ErrBadResource = errors.New("not a resource")
 
-// ParseResource reads a key as a person types it. It returns [ErrBadResource], wrapped, for bytes that no resource may have, and a
-// [*SchemeError] for a key without a scheme, with one that is not claimed as it stands, and for a URL.
+// ParseResource reads a key as a person types it. It returns [ErrBadResource], wrapped, for bytes that no resource may have, [ErrBadPath]
+// for a path that can't be claimed, and a [*SchemeError] for a key without a scheme and for a URL. What it returns for a path is what
+// [PathResource] does, and every other key stays as it is.
 func ParseResource(s string) (Resource, error) {
 	if err := checkText(s, MaxResource); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrBadResource, err)
 	}
 	r := Resource(s)
-	scheme := r.Scheme()
-	switch {
-	case scheme == "", scheme == "path", scheme == "pool", strings.HasPrefix(s, scheme+"://"):
+	switch scheme := r.Scheme(); {
+	case scheme == "", strings.HasPrefix(s, scheme+"://"):
 		return "", &SchemeError{Key: s, Scheme: scheme}
+	case scheme == schemePath:
+		path, _ := r.pathOf()
+		return PathResource(path)
+	case scheme == schemePool:
+		return r, r.checkPool()
 	default:
 		return r, nil
 	}
@@ -92,7 +97,7 @@ func checkText(s string, limit int) error {
 	return nil
 }
 
-// checkResources sorts a request's resources, and refuses bad, too many and repeated ones.
+// checkResources sorts a request's resources, and refuses bad, too many and repeated ones, and paths that are not in their normal form.
 func checkResources(resources []Resource) ([]Resource, error) {
 	if len(resources) == 0 {
 		return nil, fmt.Errorf("%w: none given", ErrBadResource)
@@ -102,8 +107,11 @@ func checkResources(resources []Resource) ([]Resource, error) {
 	}
 	sorted := slices.Sorted(slices.Values(resources))
 	for i, r := range sorted {
-		if _, err := ParseResource(string(r)); err != nil {
+		switch normal, err := ParseResource(string(r)); {
+		case err != nil:
 			return nil, err
+		case normal != r:
+			return nil, fmt.Errorf("%w: %q instead of %q", ErrBadResource, r, normal)
 		}
 		if i > 0 && sorted[i-1] == r {
 			return nil, fmt.Errorf("%w: %q twice", ErrBadRequest, r)

@@ -3,6 +3,7 @@ package lease
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/git-worklease/git-worklease/refstore"
 )
@@ -14,6 +15,8 @@ type snapshot struct {
 	// go on.
 	before map[Resource]Sighting
 	tips   map[Resource]*tip
+	// others are the claims of paths that overlap with the resources; see [Authority.readPaths].
+	others []*tip
 }
 
 // tip is what stands at the ref of a resource.
@@ -33,27 +36,39 @@ type tip struct {
 
 // read lists the resources' refs together with the authority's, and remembers what it saw.
 func (a *Authority) read(ctx Context, resources []Resource) (*snapshot, error) {
+	s, _, err := a.readWith(ctx, resources)
+	return s, err
+}
+
+// readWith is read that lists the refs of further patterns, and returns all that was listed.
+func (a *Authority) readWith(ctx Context, resources []Resource, patterns ...string) (*snapshot, []refstore.Ref, error) {
 	before, err := a.local.Seen(resources...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	was, err := a.known()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	begun := a.moment()
-	listed, err := a.store.List(ctx, append(a.refs.of(resources), a.refs.meta())...)
+	patterns = slices.Concat(a.refs.of(resources), []string{a.refs.meta()}, patterns)
+	listed, err := a.store.List(ctx, patterns...)
 	if err != nil {
-		return nil, fmt.Errorf("read: %w", err)
+		return nil, nil, fmt.Errorf("read: %w", err)
 	}
 	a.watchClock()
 	meta, err := a.judgeMeta(begun, was, listed)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	s := a.snapshot(meta, before, resources, listed)
 	a.see(s)
-	return s, nil
+	return s, listed, nil
+}
+
+// vanished is the error for a ref that is gone.
+func (t *tip) vanished() error {
+	return fmt.Errorf("%s: %w: generation %d was seen, and its ref is gone", t.resource, ErrRolledBack, t.seen.Generation)
 }
 
 // snapshot judges what was listed.

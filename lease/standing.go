@@ -70,11 +70,14 @@ func (s *standing) add(h *Hold, t *tip) {
 func foreign(t *tip, ours Generation) LostError {
 	by := t.rec.Holder
 	lost := LostError{Resource: t.resource, By: &by, Since: t.rec.ClaimedAt, Reason: "taken over"}
-	if rel := t.rec.Release; t.rec.Released() && rel.Forced {
-		lost.By, lost.Since, lost.Reason, lost.Words = rel.By, rel.At, "released by force", rel.Reason
-	}
-	if pre := t.rec.Predecessor; !t.rec.Released() && pre != nil && pre.Why == whyForced && pre.Generation == ours {
+	switch rel, pre := t.rec.Release, t.rec.Predecessor; {
+	case !t.rec.Released() && pre != nil && pre.Why == whyForced && pre.Generation == ours:
 		lost.Reason = "released by force, and claimed since"
+	case !t.rec.Released():
+	case rel.Forced:
+		lost.By, lost.Since, lost.Reason, lost.Words = rel.By, rel.At, "released by force", rel.Reason
+	case rel.Reason == reasonOverlapped && rel.By != nil:
+		lost.By, lost.Since, lost.Reason = rel.By, rel.At, rel.Reason
 	}
 	return lost
 }
@@ -85,10 +88,18 @@ func (a *Authority) look(ctx Context, h *Hold) (*standing, *snapshot, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if got := s.meta.Authority; got != h.Authority {
-		return nil, nil, &WrongAuthorityError{Resource: h.Members[0].Resource, Want: h.Authority, Got: got}
+	if err := h.sameAuthority(s); err != nil {
+		return nil, nil, err
 	}
 	return a.lookAgain(ctx, h, s)
+}
+
+// sameAuthority makes sure that what was read is where the hold's claim is.
+func (h *Hold) sameAuthority(s *snapshot) error {
+	if got := s.meta.Authority; got != h.Authority {
+		return &WrongAuthorityError{Resource: h.Members[0].Resource, Want: h.Authority, Got: got}
+	}
+	return nil
 }
 
 // lookAgain judges a hold by what was read, and reads it again where that is torn.

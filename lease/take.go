@@ -21,7 +21,11 @@ func (c *claimer) take(ctx Context, m moment, steps []step) (*ClaimResult, error
 		return nil, err
 	}
 	hold, records := c.draft(m, key, steps)
-	i, err := c.intend(VerbClaim, hold, records, creation...)
+	endings, err := c.ending(hold, c.ended)
+	if err != nil {
+		return nil, err
+	}
+	i, err := c.intend(VerbClaim, hold, records, append(creation, endings...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +35,15 @@ func (c *claimer) take(ctx Context, m moment, steps []step) (*ClaimResult, error
 	if err := c.recheck(ctx, i); err != nil {
 		return nil, err
 	}
+	if i.Hold.Unconfirmed {
+		if i.Hold, err = c.confirmPaths(ctx, i.Hold, true); err != nil {
+			return nil, c.unconfirmed(i.Hold, err)
+		}
+	}
 	result := &ClaimResult{Outcome: Claimed, Hold: i.Hold, Records: records, Since: hold.ClaimedAt}
+	for _, t := range c.ended {
+		result.Overlapped = append(result.Overlapped, t.rec)
+	}
 	for _, s := range steps {
 		if s.taken != nil {
 			result.Predecessors = append(result.Predecessors, s.taken)
@@ -64,13 +76,13 @@ func (c *claimer) recheck(ctx Context, i *Intent) error {
 
 // send writes the claim. A swap that is to stay whole has a bound of its own, and is not begun by a call that was told to stop.
 func (c *claimer) send(ctx Context, i *Intent) error {
-	if !c.whole {
+	if c.whole == nil {
 		return c.write(ctx, i)
 	}
 	if err := ctx.Err(); err != nil {
 		return timeUp(err)
 	}
-	c.made = append(c.made, i.Hold.Claim)
+	c.whole.made = append(c.whole.made, i.Hold.Claim)
 	whole, cancel := c.attempt(context.WithoutCancel(ctx))
 	defer cancel()
 	return c.write(whole, i)
@@ -112,7 +124,7 @@ func (c *claimer) draft(m moment, key ed25519.PrivateKey, steps []step) (Hold, [
 	ttl, grace = ttl.Truncate(time.Second), (grace + time.Second - 1).Truncate(time.Second)
 	hold := Hold{
 		Authority: c.snap.meta.Authority, Claim: claimID(public(key)), Key: key, Holder: c.o.Holder, Revision: 1,
-		ClaimedAt: stamp, RenewedAt: stamp, TTL: ttl, Grace: grace, Deadline: m.at.after(ttl),
+		ClaimedAt: stamp, RenewedAt: stamp, TTL: ttl, Grace: grace, Deadline: m.at.after(ttl), Unconfirmed: anyPath(c.want),
 	}
 	records := make([]*Record, len(steps))
 	for i, s := range steps {
@@ -140,7 +152,7 @@ func (c *claimer) refused(ctx Context, i *Intent, err error) error {
 	var conflict *refstore.ConflictError
 	switch {
 	case errors.Is(err, ErrPending):
-	case errors.As(err, &conflict) && len(i.Tx.Updates) == len(c.want) && !conflict.Overtaken:
+	case errors.As(err, &conflict) && len(i.Tx.Updates) == len(c.want) && !conflict.Overtaken && !anyPath(c.want):
 		c.snap = c.after(c.snap, c.want, conflict.Refs)
 	case errors.Is(err, refstore.ErrHalfApplied):
 		if werr := c.withdraw(ctx, i.Hold); werr != nil {

@@ -22,8 +22,15 @@ type VerifyResult struct {
 // Verify proves from the remote which resources are this session's; none given: all of its claims. It writes no ref. The error is the first
 // of the results' errors, or what kept the remote from answering.
 func (a *Authority) Verify(ctx Context, resources ...Resource) ([]VerifyResult, error) {
+	resources, err := a.Held(resources)
+	if err != nil {
+		return nil, err
+	}
 	open, err := a.settle(ctx, false, resources)
 	if err != nil {
+		return nil, err
+	}
+	if err := a.attest(ctx); err != nil {
 		return nil, err
 	}
 	groups, err := a.standingGroups(resources)
@@ -85,6 +92,9 @@ func (a *Authority) verifyGroup(ctx Context, g group, open []*PendingError) ([]V
 		return nil, err
 	}
 	m := a.moment()
+	if st.lost == nil && st.unknown == nil && g.hold.Unconfirmed {
+		st.unknown = g.hold.unconfirmed()
+	}
 	var results []VerifyResult
 	for _, r := range g.asked {
 		res := VerifyResult{Resource: r, Hold: g.hold, Record: s.tips[r].rec}

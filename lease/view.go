@@ -52,7 +52,7 @@ type View struct {
 	Problem error
 }
 
-// Status is what stands at the given resources, in their order; none given: at those of this session's claims. What dead writers of this
+// Status is what stands at the given resources, in their order, a pool's slots in its place; none given: at those of this session's claims. What dead writers of this
 // clone left is settled first. It writes no ref.
 func (a *Authority) Status(ctx Context, resources ...Resource) ([]View, error) {
 	for _, r := range resources {
@@ -60,8 +60,15 @@ func (a *Authority) Status(ctx Context, resources ...Resource) ([]View, error) {
 			return nil, fmt.Errorf("%w: %w", ErrBadResource, err)
 		}
 	}
+	resources, err := a.Slots(resources)
+	if err != nil {
+		return nil, err
+	}
 	open, err := a.settle(ctx, false, resources)
 	if err != nil {
+		return nil, err
+	}
+	if err := a.attest(ctx); err != nil {
 		return nil, err
 	}
 	holds, err := a.local.Holds()
@@ -159,8 +166,7 @@ func (a *Authority) view(t *tip, holds []Hold, m moment) View {
 	case t.err != nil:
 		v.State = problemState(t.err)
 	case t.gone:
-		v.State = StandingRolledBack
-		v.Problem = fmt.Errorf("%s: %w: generation %d was seen, and its ref is gone", t.resource, ErrRolledBack, t.seen.Generation)
+		v.State, v.Problem = StandingRolledBack, t.vanished()
 	case t.rec == nil:
 		v.State, v.Takeable = StandingFree, true
 	default:
@@ -196,7 +202,9 @@ func (a *Authority) judgeView(v *View, t *tip, holds []Hold, m moment) {
 	v.State, v.Liveness, v.Left = StandingHeld, j.liveness, j.expiresIn
 	v.Observed = j.future || t.rec.Expiry != ExpiryClock || a.o.Terms.Expiry != ExpiryClock
 	v.TakeableAt = m.wall.Add(j.takeableIn)
-	if i := slices.IndexFunc(holds, func(h Hold) bool { return h.Claim == t.rec.Claim && h.End == nil && h.stays(t.rec) }); i >= 0 {
+	if i := slices.IndexFunc(holds, func(h Hold) bool { return h.Claim == t.rec.Claim && h.End == nil && h.stays(t.rec) }); i >= 0 && holds[i].Unconfirmed {
+		v.State, v.Problem, v.Takeable = StandingPending, holds[i].unconfirmed(), false
+	} else if i >= 0 {
 		v.Mine, v.Left = true, holds[i].Left(m.now(), m.at)
 		if v.Left <= 0 && v.Liveness == Live {
 			v.Liveness = Expired

@@ -73,18 +73,14 @@ type waiter struct {
 	*rests
 	req  WaitRequest
 	want []Resource
-	// made are the claims that were tried to be taken.
-	made []ClaimID
+	whole
 }
 
 // try claims once.
 func (w *waiter) try(ctx Context) (*ClaimResult, error) {
 	ctx, cancel := w.attempt(ctx)
 	defer cancel()
-	c := &claimer{Authority: w.Authority, req: w.req.Claim, want: w.want, whole: true}
-	result, err := c.claim(ctx)
-	w.made = append(w.made, c.made...)
-	return result, err
+	return w.claimWhole(ctx, w.req.Claim, &w.whole)
 }
 
 // giveUp leaves nothing behind: what was sent is settled, and what was taken is given back. It returns the error of the wait.

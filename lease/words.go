@@ -66,6 +66,9 @@ type Hold struct {
 	// Place is where the key is used, see [Hold.MoveTo]; "" where the claim was made. From are the places that its records may still name.
 	Place string   `json:"place,omitempty"`
 	From  []string `json:"from,omitempty"`
+	// Unconfirmed says that the claim has paths, and that nobody has looked yet whether another claim that overlaps came at the same time.
+	// Until then it does not count as held.
+	Unconfirmed bool `json:"unconfirmed,omitempty"`
 	// End is set once the claim is over.
 	End *End `json:"end,omitempty"`
 }

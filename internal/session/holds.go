@@ -142,7 +142,7 @@ func checkHold(h *lease.Hold) error {
 	return nil
 }
 
-// SaveHold stores a claim in the file of its own session, where [lease.Hold.Replaces] allows it.
+// SaveHold stores a claim in the file of its own session, where [lease.Hold.Replaces] allows it. One that was confirmed stays confirmed.
 func (s *State) SaveHold(h lease.Hold) error {
 	if err := checkHold(&h); err != nil {
 		return err
@@ -181,6 +181,7 @@ func (f *sessionFile) put(h lease.Hold, by Maker) {
 		f.Holds = slices.Delete(f.Holds, at, at+1)
 		f.add(h, by)
 	default:
+		h.Unconfirmed = h.Unconfirmed && f.Holds[at].Unconfirmed
 		f.Holds[at] = h
 	}
 	f.trim()
