@@ -139,7 +139,7 @@ func (a *Authority) ending(hold Hold, ended []*tip) ([]refstore.Change, error) {
 	by := hold.Holder
 	changes := make([]refstore.Change, len(ended))
 	for i, t := range ended {
-		r := t.rec.tombstone(t.oid, t.rec.Revision+1, Release{Reason: reasonOverlapped, At: hold.ClaimedAt, By: &by})
+		r := t.rec.tombstone(t.oid, t.rec.Revision+1, Release{Reason: reasonOverlapped, Outcome: OutcomeAbandoned, At: hold.ClaimedAt, By: &by})
 		r.Claim = hold.Claim
 		var err error
 		if changes[i], err = a.change(r, hold); err != nil {

@@ -53,11 +53,7 @@ func (a *app) runCheckpoint(ctx context.Context, o checkpointOptions) (*outcome,
 			return nil, err
 		}
 	}
-	resources, err := parseKeys(keys)
-	if err != nil {
-		return nil, err
-	}
-	w, err := a.open(ctx)
+	w, resources, err := a.openKeys(ctx, keys)
 	if err != nil {
 		return nil, err
 	}

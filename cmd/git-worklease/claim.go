@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,14 +34,20 @@ func newClaim(a *app) *cobra.Command {
 		Long: `Claims 1 to 32 resources at once, all or none. A resource is a name with a scheme,
 such as task:login, port:3000 or deploy:staging.
 
+A path is claimed with everything below it: db/migrations, relative to the current
+directory, or path:db/migrations, relative to the top of the repository. A * stands for
+any characters between two slashes; quote it. Paths that overlap with another's are
+refused. pool:gpu is any free slot of a pool that the policy defines, such as pool:gpu#2.
+
 A resource that another holds is refused (exit 3), and its holder is named. What
 this session holds already is renewed. A claim whose holder was not heard of for
 its time to live and a grace period is taken over.
 
 With --wait it goes on trying for that long, and shows meanwhile who is in the way. A
 remote that does not answer is waited for as well. Ctrl-C leaves nothing behind.`,
-		Example: "  git worklease claim task:login\n  git worklease claim task:login --wait 10m\n  git worklease claim task:login port:3000 --ttl 30m --purpose \"new login form\"",
-		Args:    someKeys, ValidArgsFunction: noFiles,
+		Example: "  git worklease claim task:login\n  git worklease claim task:login --wait 10m\n  git worklease claim task:login port:3000 --ttl 30m --purpose \"new login form\"\n" +
+			"  git worklease claim db/migrations",
+		Args: someKeys, ValidArgsFunction: a.poolsAndFiles,
 		RunE: a.run(func(ctx context.Context, args []string) (*outcome, error) {
 			o.keys = args
 			return a.runClaim(ctx, o)
@@ -60,19 +68,15 @@ remote that does not answer is waited for as well. Ctrl-C leaves nothing behind.
 func (a *app) runClaim(ctx context.Context, o claimOptions) (*outcome, error) {
 	a.writes, a.early = true, o.wait == 0
 	lease.Warm()
-	resources, err := parseKeys(o.keys)
-	if err != nil {
-		return nil, err
-	}
 	meta, err := parseMeta(o.meta)
 	if err != nil {
 		return nil, err
 	}
-	open := a.open
+	open := a.openKeys
 	if o.wait > 0 {
 		open = a.openLong
 	}
-	w, err := open(ctx)
+	w, resources, err := open(ctx, o.keys)
 	if err != nil {
 		return nil, err
 	}
@@ -85,13 +89,31 @@ func (a *app) runClaim(ctx context.Context, o claimOptions) (*outcome, error) {
 		req.TTL = w.settings.TTL.V
 	}
 	result, err := a.claimOrWait(w, req, o.wait)
-	if err == nil && result.Outcome == lease.Renewed { // by somebody who came in between
-		err = w.checkClaimant(resources)
+	if err == nil {
+		err = w.checkResult(result)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return &outcome{result: newClaimJSON(result), text: func(p *printer) { printClaim(p, result) }}, nil
+}
+
+// checkResult checks the claimant again, who may have come in between: of a claim that was there already, and of paths. A claim that was only made now is
+// given back.
+func (w *work) checkResult(r *lease.ClaimResult) error {
+	resources := make([]lease.Resource, len(r.Hold.Members))
+	for i, m := range r.Hold.Members {
+		resources[i] = m.Resource
+	}
+	if r.Outcome == lease.Claimed && !slices.ContainsFunc(resources, lease.Resource.IsPath) {
+		return nil
+	}
+	err := w.checkClaimant(resources)
+	if err != nil && r.Outcome == lease.Claimed {
+		_, back := w.lease.Release(w.ctx, lease.ReleaseRequest{Resources: resources, Reason: "withdrawn", Outcome: lease.OutcomeAbandoned})
+		err = errors.Join(err, back)
+	}
+	return err
 }
 
 // parseMeta reads NAME=VALUE pairs.
@@ -127,6 +149,10 @@ func printClaim(p *printer, r *lease.ClaimResult) {
 	for _, pre := range r.Predecessors {
 		printPredecessor(p, pre)
 	}
+	for _, over := range r.Overlapped {
+		p.printf("  ended %s: ", term.Clean(string(over.Resource)))
+		printPast(p, over)
+	}
 }
 
 // claimJSON is a held claim for programs. It holds no key.
@@ -143,6 +169,7 @@ type claimJSON struct {
 	ExpiresAt    time.Time          `json:"expires_at"`
 	LateSeconds  int64              `json:"late_seconds,omitempty"`
 	Predecessors []recordJSON       `json:"predecessors,omitempty"`
+	Overlapped   []recordJSON       `json:"overlapped,omitempty"`
 }
 
 type memberJSON struct {
@@ -162,6 +189,9 @@ func newClaimJSON(r *lease.ClaimResult) claimJSON {
 	}
 	for _, pre := range r.Predecessors {
 		j.Predecessors = append(j.Predecessors, newRecordJSON(pre))
+	}
+	for _, over := range r.Overlapped {
+		j.Overlapped = append(j.Overlapped, newRecordJSON(over))
 	}
 	return j
 }

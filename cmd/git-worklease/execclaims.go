@@ -20,7 +20,7 @@ func (x *execution) hold(ctx context.Context) error {
 
 // claim takes what is asked for.
 func (x *execution) claim(ctx context.Context) error {
-	resources, err := parseKeys(x.o.keys)
+	resources, err := x.work.resources(x.o.keys)
 	if err != nil {
 		return err
 	}
@@ -41,10 +41,8 @@ func (x *execution) claim(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if result.Outcome == lease.Renewed { // by somebody who came in between
-		if err := x.work.checkClaimant(resources); err != nil {
-			return err
-		}
+	if err := x.work.checkResult(result); err != nil {
+		return err
 	}
 	x.holds, x.made = []lease.Hold{result.Hold}, result.Outcome == lease.Claimed
 	x.introduce(result.Predecessors)

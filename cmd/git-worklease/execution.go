@@ -36,7 +36,7 @@ func (x *execution) run(ctx context.Context) error {
 	defer x.signals.Release()
 	early, stop := x.signals.Context(ctx)
 	defer stop()
-	w, err := x.openLong(early)
+	w, _, err := x.openLong(early, nil)
 	if err != nil {
 		return interruption(early, err)
 	}

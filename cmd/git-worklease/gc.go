@@ -53,7 +53,7 @@ func (a *app) runGC(ctx context.Context, o gcOptions) (*outcome, error) {
 		return nil, &fault.UsageError{Message: fmt.Sprintf("--limit %d: want at least 1", o.limit)}
 	}
 	a.writes = o.apply
-	w, err := a.openLong(ctx)
+	w, _, err := a.openLong(ctx, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -41,11 +41,7 @@ func (a *app) runHistory(ctx context.Context, key string, limit int) (*outcome, 
 	if limit < 0 {
 		return nil, &fault.UsageError{Message: fmt.Sprintf("--max-count %d: want a number from 0, which is all", limit)}
 	}
-	resources, err := parseKeys([]string{key})
-	if err != nil {
-		return nil, err
-	}
-	w, err := a.open(ctx)
+	w, resources, err := a.openKeys(ctx, []string{key})
 	if err != nil {
 		return nil, err
 	}
@@ -113,8 +109,8 @@ func entryNote(p *printer, e *lease.Entry) string {
 		return fmt.Sprintf("%d times since %s", e.Count, p.date(e.First))
 	case r.Release != nil:
 		note := string(r.Release.Outcome)
-		if r.Release.Forced && r.Release.By != nil {
-			note = "by " + fault.Holder(*r.Release.By)
+		if by := r.Release.By; by != nil && *by != r.Holder {
+			note = "by " + fault.Holder(*by)
 		}
 		if r.Release.ReservedFor != "" {
 			note += ", for " + term.Clean(r.Release.ReservedFor)

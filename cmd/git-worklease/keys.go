@@ -1,23 +1,10 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
-
-	"github.com/git-worklease/git-worklease/lease"
 )
-
-// parseKeys reads resources as a person types them.
-func parseKeys(keys []string) ([]lease.Resource, error) {
-	resources := make([]lease.Resource, len(keys))
-	for i, key := range keys {
-		r, err := lease.ParseResource(key)
-		if err != nil {
-			return nil, err
-		}
-		resources[i] = r
-	}
-	return resources, nil
-}
 
 // ownKeys completes the resources that this session holds, without the remote.
 func (a *app) ownKeys(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -42,6 +29,21 @@ func (a *app) ownKeys(cmd *cobra.Command, args []string, _ string) ([]string, co
 		}
 	}
 	return keys, cobra.ShellCompDirectiveNoFileComp
+}
+
+// poolsAndFiles completes the pools of the policy, and files, for what is new to this session.
+func (a *app) poolsAndFiles(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	w, err := a.openSettings(cmd.Context())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	var keys []string
+	for _, p := range w.settings.Pools {
+		if key := "pool:" + p.Name; begun != "" && strings.HasPrefix(key, begun) {
+			keys = append(keys, key)
+		}
+	}
+	return keys, cobra.ShellCompDirectiveDefault
 }
 
 // noFiles completes nothing.

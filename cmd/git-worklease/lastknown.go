@@ -33,7 +33,7 @@ func lastKnown(holds []lease.Hold, resources []lease.Resource, a *app) []unknown
 		all = append(all, unknownJSON{Resource: r, State: "unknown"})
 	}
 	for _, h := range holds {
-		if h.End != nil {
+		if h.End != nil || h.Unconfirmed {
 			continue
 		}
 		left := h.Left(now, at)

@@ -13,7 +13,13 @@ import (
 
 // printPredecessor tells the new holder what the last one left.
 func printPredecessor(p *printer, r *lease.Record) {
-	p.printf("  before: %s, generation %d, %s", fault.Holder(r.Holder), r.Generation, leftHow(p, r))
+	p.printf("  before: ")
+	printPast(p, r)
+}
+
+// printPast says who had a resource, and what was left there.
+func printPast(p *printer, r *lease.Record) {
+	p.printf("%s, generation %d, %s", fault.Holder(r.Holder), r.Generation, leftHow(p, r))
 	if r.Purpose != "" {
 		p.printf(": %s", term.Clean(r.Purpose))
 	}

@@ -117,15 +117,11 @@ func (a *app) runRelease(ctx context.Context, o releaseOptions) (*outcome, error
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	resources, err := parseKeys(o.keys)
-	if err != nil {
-		return nil, err
-	}
 	meta, err := parseMeta(o.meta)
 	if err != nil {
 		return nil, err
 	}
-	w, err := a.open(ctx)
+	w, resources, err := a.openKeys(ctx, o.keys)
 	if err != nil {
 		return nil, err
 	}

@@ -26,11 +26,7 @@ was taken over, released or forced is lost (exit 4).`,
 
 func (a *app) runRenew(ctx context.Context, keys []string) (*outcome, error) {
 	a.writes = true
-	resources, err := parseKeys(keys)
-	if err != nil {
-		return nil, err
-	}
-	w, err := a.open(ctx)
+	w, resources, err := a.openKeys(ctx, keys)
 	if err != nil {
 		return nil, err
 	}

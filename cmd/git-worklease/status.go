@@ -43,15 +43,14 @@ func (a *app) runStatus(ctx context.Context, o statusOptions) (*outcome, error) 
 	if err := nulNeedsPorcelain(o.porcelain, o.nul); err != nil {
 		return nil, err
 	}
-	resources, err := parseKeys(o.keys)
-	if err != nil {
-		return nil, err
-	}
-	w, err := a.open(ctx)
+	w, resources, err := a.openKeys(ctx, o.keys)
 	if err != nil {
 		return nil, err
 	}
 	defer w.close()
+	if resources, err = w.lease.Slots(resources); err != nil {
+		return nil, err
+	}
 	views, err := w.lease.Status(w.ctx, resources...)
 	if err != nil {
 		return a.lastKnown(w, resources, o.porcelain, err)

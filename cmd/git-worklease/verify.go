@@ -24,11 +24,7 @@ named, or all of its claims. It changes nothing. Exit 0 only if it holds them al
 }
 
 func (a *app) runVerify(ctx context.Context, keys []string) (*outcome, error) {
-	resources, err := parseKeys(keys)
-	if err != nil {
-		return nil, err
-	}
-	w, err := a.open(ctx)
+	w, resources, err := a.openKeys(ctx, keys)
 	if err != nil {
 		return nil, err
 	}

@@ -54,11 +54,7 @@ func (a *app) runWatch(ctx context.Context, o watchOptions) (*outcome, error) {
 	if until != lease.AwaitFree && until != lease.AwaitChange {
 		return nil, &fault.UsageError{Message: fmt.Sprintf("--until %q: want free or change", o.until)}
 	}
-	resources, err := parseKeys(o.keys)
-	if err != nil {
-		return nil, err
-	}
-	w, err := a.openLong(ctx)
+	w, resources, err := a.openLong(ctx, o.keys)
 	if err != nil {
 		return nil, err
 	}

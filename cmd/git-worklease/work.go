@@ -147,22 +147,35 @@ func (w *work) openKind(kind session.Kind) (*session.State, error) {
 
 // open opens the authority for a command. The command's deadline starts now.
 func (a *app) open(ctx context.Context) (*work, error) {
-	w, err := a.openState(ctx)
-	if err != nil {
-		return nil, err
-	}
-	w.ctx, w.cancel = w.attempt(ctx)
-	return w, w.openAuthority()
+	w, _, err := a.openKeys(ctx, nil)
+	return w, err
 }
 
-// openLong opens the authority for a command that goes on for as long as it takes: each of its exchanges has a deadline of its own, by attempt.
-func (a *app) openLong(ctx context.Context) (*work, error) {
+// openKeys is open for a command about keys, which are read as they are meant where the command runs, before anything is sent.
+func (a *app) openKeys(ctx context.Context, keys []string) (*work, []lease.Resource, error) {
+	return a.openWithin(ctx, keys, (*work).attempt)
+}
+
+// openLong is openKeys for a command that goes on for as long as it takes: each of its exchanges has a deadline of its own, by attempt.
+func (a *app) openLong(ctx context.Context, keys []string) (*work, []lease.Resource, error) {
+	return a.openWithin(ctx, keys, func(_ *work, ctx context.Context) (context.Context, context.CancelFunc) {
+		return context.WithCancel(ctx)
+	})
+}
+
+func (a *app) openWithin(
+	ctx context.Context, keys []string, within func(*work, context.Context) (context.Context, context.CancelFunc),
+) (*work, []lease.Resource, error) {
 	w, err := a.openState(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	w.ctx, w.cancel = context.WithCancel(ctx)
-	return w, w.openAuthority()
+	resources, err := w.resources(keys)
+	if err != nil {
+		return nil, nil, err
+	}
+	w.ctx, w.cancel = within(w, ctx)
+	return w, resources, w.openAuthority()
 }
 
 // attempt bounds one exchange by the deadline that is set. The time in which the user is asked for a password does not count.
@@ -252,7 +265,10 @@ func (w *work) leaseOptions(store refstore.Store, local lease.Local) lease.Optio
 		Store: store, Local: local, Clock: w.app.clock, Prefix: s.Prefix.V, MayCreate: true, LocalMode: w.url == "",
 		Holder: w.holder(),
 		Terms:  lease.Terms{TTL: s.TTL.V, Takeover: lease.Takeover(s.Takeover.V), Expiry: lease.Expiry(s.Expiry.V)},
-		Notify: w.app.tell, Attempt: w.attempt,
+		Notify: w.app.tell, Attempt: w.attempt, Pools: map[string]int{},
+	}
+	for _, p := range s.Pools {
+		o.Pools[p.Name] = p.Slots
 	}
 	if w.app.defaultTTL != 0 && s.TTL.Origin.IsDefault() {
 		o.Terms.TTL = w.app.defaultTTL
@@ -271,7 +287,11 @@ func (w *work) checkClaimant(resources []lease.Resource) error {
 	if w.identity.Origin != session.OriginWorktree {
 		return nil
 	}
-	return w.state.CheckClaimant(session.SystemProcesses{}, resources)
+	held, err := w.lease.Held(resources)
+	if err != nil {
+		return err
+	}
+	return w.state.CheckClaimant(session.SystemProcesses{}, held)
 }
 
 // holder is whom the command speaks for, as claims name it.

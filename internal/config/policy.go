@@ -38,6 +38,7 @@ type Policy struct {
 	Unknown []Unknown
 
 	values map[string]policyValue
+	pools  []Pool
 }
 
 type policyValue struct {
@@ -128,7 +129,7 @@ func ParsePolicy(data []byte) (*Policy, error) {
 	p := &Policy{Found: true, Data: data, values: map[string]policyValue{}}
 	lines := keyLines(data)
 	// First what says that this version may not be the right one to judge the rest.
-	for _, take := range []func(map[string]any, map[string]int) error{p.takeRequires, p.takeVersion, p.takeValues} {
+	for _, take := range []func(map[string]any, map[string]int) error{p.takeRequires, p.takeVersion, p.takeValues, p.takePools} {
 		if err := take(tree, lines); err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -70,6 +71,8 @@ type Settings struct {
 	Transport  Value[TransportRule]
 	Timeout    Value[time.Duration]
 
+	// Pools are those of the policy, by name.
+	Pools []Pool
 	// Unknown are the keys of git's configuration and of the policy that no setting has.
 	Unknown []Unknown
 
@@ -86,8 +89,14 @@ type Shown struct {
 	Bad *Error
 }
 
-// All are the settings as they are printed, in the table's order.
-func (s *Settings) All() []Shown { return slices.Clone(s.shown) }
+// All are the settings as they are printed, in the table's order, and the pools after them.
+func (s *Settings) All() []Shown {
+	all := slices.Clone(s.shown)
+	for _, p := range s.Pools {
+		all = append(all, Shown{Name: Name("pools." + p.Name), Value: strconv.Itoa(p.Slots), Origin: p.Origin})
+	}
+	return all
+}
 
 // Sources are where settings are read from. Each may be nil.
 type Sources struct {
@@ -121,6 +130,7 @@ func Load(from Sources) (*Settings, error) {
 	s.Unknown = unknownGitKeys(from.Git)
 	if from.Policy != nil {
 		s.Unknown = append(s.Unknown, from.Policy.Unknown...)
+		s.Pools = from.Policy.pools
 	}
 	return s, bad
 }

@@ -30,6 +30,9 @@ type heldDetails struct {
 	TakeableAt string           `json:"takeable_at,omitempty"`
 	LeftSecs   int64            `json:"time_left_seconds"`
 	Reserved   string           `json:"reserved_for,omitempty"`
+	Wanted     lease.Resource   `json:"wanted,omitempty"`
+	Pool       lease.Resource   `json:"pool,omitempty"`
+	Slots      int              `json:"slots,omitempty"`
 }
 
 func tellHeld(f *Fault, err error, s Scene) {
@@ -41,12 +44,13 @@ func tellHeld(f *Fault, err error, s Scene) {
 	d := heldDetails{
 		Resource: e.Resource, Holder: r.Holder, Claim: r.Claim, Generation: r.Generation, Purpose: r.Purpose, Liveness: e.Liveness,
 		Until: stamp(e.Until), TakeableAt: stamp(e.TakeableAt), LeftSecs: int64(e.Until.Sub(s.Now).Seconds()),
+		Wanted: e.Wanted, Pool: e.Pool, Slots: e.Slots,
 	}
-	name := term.Clean(string(e.Resource))
+	name := overlapped(e)
 	f.Hint = fmt.Sprintf("take other work, or look again with `git worklease status %s`", Quote(string(e.Resource)))
 	if e.Reserved {
 		d.Reserved = r.Release.ReservedFor
-		f.Message = fmt.Sprintf("%s is reserved for %s for %s more", name, term.Clean(d.Reserved), term.Span(e.Until.Sub(s.Now)))
+		f.Message = inPool(e, fmt.Sprintf("%s is reserved for %s for %s more", name, term.Clean(d.Reserved), term.Span(e.Until.Sub(s.Now))))
 		f.Details = d
 		return
 	}
@@ -68,7 +72,7 @@ func tellHeld(f *Fault, err error, s Scene) {
 	if r.Purpose != "" {
 		f.Message += ": " + term.Clean(r.Purpose)
 	}
-	f.Details = d
+	f.Message, f.Details = inPool(e, f.Message), d
 }
 
 type ambiguousDetails struct {
@@ -208,12 +212,8 @@ func tellScheme(f *Fault, err error, _ Scene) {
 		f.Hint = fmt.Sprintf("write the whole key, such as `%s`", Quote("task:"+e.Key))
 		return
 	}
-	if strings.HasPrefix(e.Key, e.Scheme+"://") {
-		f.Message = fmt.Sprintf("%q is a URL, and no provider is there to say what it means", e.Key)
-		f.Hint = "write the resource's own key, such as task:login"
-		return
-	}
-	f.Message = fmt.Sprintf("%q can't be claimed: keys with %s: are not supported by this version", e.Key, e.Scheme)
+	f.Message = fmt.Sprintf("%q is a URL, and no provider is there to say what it means", e.Key)
+	f.Hint = "write the resource's own key, such as task:login"
 }
 
 func tellUnavailable(f *Fault, err error, _ Scene) {

@@ -25,9 +25,9 @@ func (e *AmbiguousError) Error() string {
 // Is links the type to [ErrAmbiguous].
 func (e *AmbiguousError) Is(target error) bool { return target == ErrAmbiguous }
 
-// CheckClaimant returns an [*AmbiguousError] where a claim of this session on any of resources was made by another worker of this worktree who still
-// lives: two that share a session by default would both be told that they hold it. It returns a [*FormerError] where it was made in an earlier
-// worktree of the same ID. It is for sessions that nobody named.
+// CheckClaimant returns an [*AmbiguousError] where a claim of this session on any of resources, or on a path that overlaps, was made by another worker of
+// this worktree who still lives: two that share a session by default would both be told that they hold it. It returns a [*FormerError] where it was
+// made in an earlier worktree of the same ID. It is for sessions that nobody named.
 func (s *State) CheckClaimant(processes Processes, resources []lease.Resource) error {
 	f, err := s.readSession(s.o.Session)
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *State) CheckClaimant(processes Processes, resources []lease.Resource) e
 	}
 	for _, h := range f.Holds {
 		for _, m := range h.Members {
-			if h.End != nil || !slices.Contains(resources, m.Resource) {
+			if h.End != nil || !slices.ContainsFunc(resources, func(r lease.Resource) bool { return lease.Overlap(r, m.Resource) }) {
 				continue
 			}
 			if err := s.stranger(processes, m.Resource, f.Made[h.Claim]); err != nil {

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/git-worklease/git-worklease/lease"
+)
+
+// Keys that are no path although they have a slash or a colon, and paths that have a root.
+var (
+	itemKey  = regexp.MustCompile(`#[0-9]+$`)
+	driveKey = regexp.MustCompile(`^[A-Za-z]:[/\\]`)
+)
+
+// resources reads keys as a person types them in this place.
+func (w *work) resources(keys []string) ([]lease.Resource, error) {
+	resources := make([]lease.Resource, len(keys))
+	for i, key := range keys {
+		parse := lease.ParseResource
+		if w.isBarePath(key) {
+			parse = w.barePath
+		}
+		r, err := parse(key)
+		if err != nil {
+			return nil, err
+		}
+		resources[i] = r
+	}
+	return resources, nil
+}
+
+// isBarePath says whether a key without a scheme is a path: it has a slash, begins with a dot, or names something that is there. What ends
+// like the number of an item is none, nor is what has a colon, so that a scheme that was mistyped is not taken for a folder.
+func (w *work) isBarePath(key string) bool {
+	switch {
+	case key == "" || lease.Resource(key).Scheme() != "":
+		return false
+	case strings.ContainsRune(`./\`, rune(key[0])), driveKey.MatchString(key):
+		return true
+	case itemKey.MatchString(key):
+		return false
+	case strings.ContainsAny(key, `/\`) && !strings.Contains(key, ":"):
+		return true
+	case w.repo.WorkTree == "":
+		return false
+	}
+	dir, err := w.here()
+	if err != nil {
+		return false
+	}
+	_, err = os.Lstat(filepath.Join(dir, key))
+	return err == nil
+}
+
+// barePath is the resource of a path that is relative to the current directory, or absolute.
+func (w *work) barePath(key string) (lease.Resource, error) {
+	path := filepath.FromSlash(strings.ReplaceAll(key, `\`, "/"))
+	rooted := filepath.IsAbs(path)
+	switch {
+	case w.repo.WorkTree == "":
+		return "", fmt.Errorf("%q: %w: there is no work tree here that it is a part of", key, lease.ErrBadPath)
+	case !rooted && (os.IsPathSeparator(path[0]) || driveKey.MatchString(key)):
+		return lease.PathResource(key) // which says what is wrong with it
+	case !rooted:
+		dir, err := w.here()
+		if err != nil {
+			return "", err
+		}
+		path = filepath.Join(dir, path)
+	}
+	rest, ok := within(w.repo.WorkTree, path)
+	if !ok {
+		return "", fmt.Errorf("%q: %w: it leads out of the work tree", key, lease.ErrBadPath)
+	}
+	return lease.PathResource(filepath.ToSlash(rest))
+}
+
+// here is the directory in which the command runs, without symbolic links, which .. would not follow back.
+func (w *work) here() (string, error) {
+	dir, err := filepath.Abs(w.git.Dir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return "", fmt.Errorf("the current directory: %w", err)
+	}
+	return dir, nil
+}
+
+// within is the part of an absolute path below top, "." for top itself. Where top begins is decided by what is there, not by its name, which may
+// be another through a symbolic link or in another case.
+func within(top, path string) (rest string, ok bool) {
+	root, err := os.Stat(top)
+	if err != nil {
+		return "", false
+	}
+	rest = "."
+	for path = filepath.Clean(path); ; {
+		if info, err := os.Stat(path); err == nil && os.SameFile(info, root) {
+			return rest, true
+		}
+		parent := filepath.Dir(path)
+		if parent == path {
+			return "", false
+		}
+		rest, path = filepath.Join(filepath.Base(path), rest), parent
+	}
+}
