@@ -96,8 +96,8 @@ func (a *Authority) lookAround(ctx Context, h *Hold) (st *standing, s *snapshot,
 	return st, s, nil
 }
 
-// decide lets one process alone decide whether an unconfirmed claim counts: the one whose intent for it is begun. What it is that another has
-// decided meanwhile, it returns. A claim that counts is not withdrawn any more, and one that is being withdrawn is not made to count.
+// decide lets one process alone decide whether an unconfirmed claim counts: the one whose intent for it is begun. Where another has decided
+// meanwhile, it returns that: a claim that counts is not withdrawn any more, and one that was withdrawn is over.
 func (a *Authority) decide(h Hold, intent func() (*Intent, error), do func(*Intent, Hold) (Hold, error)) (Hold, error) {
 	i, err := intent()
 	if err == nil {

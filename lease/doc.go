@@ -4,6 +4,10 @@
 // [Local]. A claim on 1 to 32 resources is taken, renewed and released by one swap. Every write was saved as an [Intent] before it was
 // sent, with the key of the claim, so that a crash or a lost reply leaves a claim that its session holds, or none.
 //
+// Resources of different names have nothing to do with each other, except that paths overlap ([Overlap]). No swap decides between those, so a
+// claim of paths lists the others before it swaps and again afterwards, and counts as held only after the second look. A pool stands
+// for any of its slots.
+//
 // What decides is pure: how old a lease is, whether it may be taken, what comes of the strictness of two parties, are functions of
 // records and times. Two clocks count. The wall clock, corrected by the server's Date where there is one, dates records and judges those
 // of others. A clock that runs through suspend, [Clock.Instant], tells a holder when to stop, and measures for how long a record was seen

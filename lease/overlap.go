@@ -3,7 +3,6 @@ package lease
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/git-worklease/git-worklease/refstore"
 )
@@ -27,7 +26,8 @@ func (a *Authority) readPaths(ctx Context, resources []Resource) (*snapshot, err
 // where that is newer than what was read, it can't be told which came first, and the path is doubtful. What was doubtful the last time
 // is compared with what had been seen before.
 func (a *Authority) readOverlapping(ctx Context, resources, doubtful []Resource) (s *snapshot, more []Resource, err error) {
-	s, listed, err := a.readWith(ctx, slices.Concat(resources, doubtful), a.refs.paths())
+	asked := slices.Concat(resources, doubtful)
+	s, listed, err := a.readWith(ctx, asked, a.refs.paths())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -35,13 +35,16 @@ func (a *Authority) readOverlapping(ctx Context, resources, doubtful []Resource)
 		s.others = append(s.others, s.tips[r])
 	}
 	unknown := &snapshot{before: map[Resource]Sighting{}, tips: map[Resource]*tip{}}
-	m := a.moment()
+	m, known := a.moment(), append(a.refs.of(asked), a.refs.meta())
 	for _, ref := range listed {
-		t := a.tipOf(ref, s.meta.Authority, nil, m)
-		switch {
-		case !strings.HasPrefix(ref.Name, strings.TrimSuffix(a.refs.paths(), "*")), s.has(a.refs, ref), !a.overlaps(t, resources):
+		if slices.Contains(known, ref.Name) {
 			continue
-		case t.err == nil:
+		}
+		t := a.tipOf(ref, s.meta.Authority, nil, m)
+		if !overlaps(t, resources) {
+			continue
+		}
+		if t.err == nil {
 			unknown.tips[t.resource] = t
 		}
 		s.others = append(s.others, t)
@@ -50,18 +53,8 @@ func (a *Authority) readOverlapping(ctx Context, resources, doubtful []Resource)
 	return s, more, err
 }
 
-// has says whether a ref is that of one of the resources that were asked for.
-func (s *snapshot) has(n refs, ref refstore.Ref) bool {
-	for r := range s.tips {
-		if n.claim(r) == ref.Name {
-			return true
-		}
-	}
-	return false
-}
-
 // overlaps says whether what stands at a ref of a path overlaps with resources. What can't be told does.
-func (a *Authority) overlaps(t *tip, resources []Resource) bool {
+func overlaps(t *tip, resources []Resource) bool {
 	if t.resource == "" {
 		return anyPath(resources)
 	}
@@ -96,6 +89,9 @@ func (a *Authority) recall(s *snapshot) (doubtful []Resource, err error) {
 // inTheWay goes through the claims of others that overlap with resources. It returns those that may be ended, or why the first of the others
 // keeps resources from being claimed. Claims of this session, by the keys in its file, are in nobody's way.
 func (a *Authority) inTheWay(s *snapshot, resources []Resource, m moment) (takeable []*tip, refusal error, err error) {
+	if len(s.others) == 0 {
+		return nil, nil, nil
+	}
 	holds, err := a.local.Holds()
 	if err != nil {
 		return nil, nil, err
