@@ -43,7 +43,8 @@ var levels = map[string]int{
 	"providers/linear":    1,
 	"providers/external":  1,
 
-	"internal/session": 2,
+	"internal/session":  2,
+	"internal/coalesce": 2,
 
 	"queue": 3,
 	"batch": 3,

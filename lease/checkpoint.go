@@ -28,7 +28,7 @@ func (a *Authority) Checkpoint(ctx Context, req CheckpointRequest) ([]RenewResul
 	if len(req.Resources) == 0 && len(groups) > 1 {
 		return nil, whichClaim(groups)
 	}
-	return a.renewGroups(ctx, groups, func(r *Record) { r.Checkpoint = data })
+	return a.renewGroups(ctx, groups, manner{amend: func(r *Record) { r.Checkpoint = data }})
 }
 
 func whichClaim(groups []group) error {

@@ -236,13 +236,13 @@ func (c *claimer) renewMine(ctx Context, mine []Hold) (*ClaimResult, error) {
 	if len(mine) > 1 || !containsAll(&h, c.want) {
 		return nil, c.mixed(ctx, mine)
 	}
-	res, err := c.renewHold(ctx, h, c.amend)
-	if errors.Is(err, ErrLost) || errors.Is(err, ErrNotHeld) {
+	res := c.renewFrom(ctx, h, nil, manner{amend: c.amend})
+	if errors.Is(res.Err, ErrLost) || errors.Is(res.Err, ErrNotHeld) {
 		c.snap = nil
-		return nil, c.unlessEnded(h, err)
+		return nil, c.unlessEnded(h, res.Err)
 	}
-	if err != nil {
-		return nil, err
+	if res.Err != nil {
+		return nil, res.Err
 	}
 	return &ClaimResult{Outcome: Renewed, Hold: res.Hold, Records: res.Records, Since: res.Hold.ClaimedAt, Late: res.Late}, nil
 }

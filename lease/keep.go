@@ -11,7 +11,7 @@ import (
 
 // KeepRequest says what is to be kept, and who is told.
 type KeepRequest struct {
-	// Claims are those to keep; none: all that the session holds, those included that it takes meanwhile.
+	// Claims are those to keep; none: all that the session holds, those included that it takes or renews meanwhile.
 	Claims []ClaimID
 	// Tell is told what happens, one call at a time. It must not wait for anything.
 	Tell func(KeepEvent)
@@ -28,8 +28,8 @@ const (
 	// KeepEnding: what depends on the claim should stop now, because only Left, at most min(10 s, ttl/6), is left of it. It comes once, unless
 	// a renewal succeeds after all.
 	KeepEnding KeepKind = "ending"
-	// KeepOver: the claim is over, and Err says how: a [*LostError], [ErrNotHeld] for one that the session itself has released, or [ErrExpired].
-	// It is the last event of a claim.
+	// KeepOver: the claim is over, and Err says how: a [*LostError], [ErrNotHeld] for one that the session itself has released or moved or that
+	// its file doesn't have, or [ErrExpired]. It is the last event of a claim, unless all are kept and the session renews an expired one itself.
 	KeepOver KeepKind = "over"
 )
 
@@ -50,12 +50,19 @@ const (
 )
 
 // Keep renews claims in time until ctx ends, whose error it returns, or until the last of those that were named is over. It looks at both
-// clocks each second, and before anything else after a pause of any length. A claim that has expired is never renewed: it is over.
+// clocks each second, and before anything else after a pause of any length. A claim that has expired is never renewed: it is over. Where the
+// session's file can't be read at first, that is returned; later it goes on with what it knows.
+//
+// Claims are renewed after a sixth to a third of their time to live, at times that all keepers of a machine agree on. What several of them want
+// to write then goes out in one request, where the store is a [refstore.Gatherer].
 func (a *Authority) Keep(ctx Context, req KeepRequest) error {
 	ctx, cancel := context.WithCancel(ctx)
-	k := &keeper{Authority: a, req: req, claims: map[ClaimID]*kept{}, done: make(chan outcome, MaxMembers)}
+	k := &keeper{Authority: a, req: req, claims: map[ClaimID]*kept{}, done: make(chan []RenewResult)}
 	defer k.under.Wait()
 	defer cancel()
+	if err := k.begin(); err != nil {
+		return err
+	}
 	for {
 		k.look(ctx)
 		if len(req.Claims) > 0 && k.left == 0 {
@@ -76,92 +83,138 @@ type keeper struct {
 	// left counts the claims that are not over.
 	left  int
 	under sync.WaitGroup
-	done  chan outcome
+	done  chan []RenewResult
 }
 
 // kept is one claim that is kept.
 type kept struct {
 	hold Hold
-	// due is how much is left of the claim when it is to be renewed next.
-	due time.Duration
-	// failures counts the renewals that failed since one succeeded.
+	// failures counts the renewals that failed since one succeeded, and retry is how much is left of the claim when it is tried again.
 	failures           int
+	retry              time.Duration
 	busy, warned, over bool
 }
 
-// outcome is what came of a renewal.
-type outcome struct {
-	claim ClaimID
-	hold  Hold
-	err   error
+// begin finds the claims that were named.
+func (k *keeper) begin() error {
+	holds, err := k.local.Holds()
+	if err != nil {
+		return err
+	}
+	for _, id := range k.req.Claims {
+		i := slices.IndexFunc(holds, func(h Hold) bool { return h.Claim == id })
+		if i < 0 {
+			c := &kept{hold: Hold{Claim: id}}
+			k.claims[id] = c
+			k.end(c, fmt.Errorf("claim %s: %w", id, ErrNotHeld))
+			continue
+		}
+		k.claims[id] = &kept{hold: holds[i]}
+	}
+	return nil
 }
 
 // look judges every claim by both clocks, and begins the renewals that are due.
 func (k *keeper) look(ctx Context) {
-	holds, err := k.local.Holds()
-	if err == nil {
+	if holds, err := k.local.Holds(); err == nil {
 		k.update(holds)
 	}
 	k.left = 0
+	var due []Hold
+	m := k.moment()
 	for _, c := range k.claims {
-		if c.over {
+		if c.over || !k.judge(c, m) {
 			continue
-		}
-		m := k.moment()
-		switch left := c.hold.Left(m.now(), m.at); {
-		case left <= 0:
-			k.end(c, fmt.Errorf("%s: %w", c.hold.Members[0].Resource, ErrExpired))
-			continue
-		case left <= lastNotice(c.hold.TTL) && !c.warned:
-			c.warned = true
-			k.tell(KeepEvent{Kind: KeepEnding, Hold: c.hold, Left: left})
-			fallthrough
-		case left <= c.due && !c.busy:
-			k.begin(ctx, c)
 		}
 		k.left++
+		if !c.busy && c.due(m) {
+			c.busy = true
+			due = append(due, c.hold)
+		}
 	}
+	if len(due) > 0 {
+		k.renew(ctx, due)
+	}
+}
+
+// judge says whether a claim still stands, and tells when it is about to end or has.
+func (k *keeper) judge(c *kept, m moment) bool {
+	left := c.hold.Left(m.now(), m.at)
+	switch {
+	case left <= 0:
+		k.end(c, fmt.Errorf("%s: %w", c.hold.Members[0].Resource, ErrExpired))
+		return false
+	case left <= lastNotice(c.hold.TTL) && !c.warned:
+		c.warned, c.retry = true, left
+		k.tell(KeepEvent{Kind: KeepEnding, Hold: c.hold, Left: left})
+	}
+	return true
 }
 
 // lastNotice is how long before its end whoever depends on a claim is told to stop.
 func lastNotice(ttl time.Duration) time.Duration { return min(longestNotice, ttl/6) }
+
+// due says whether a claim is to be renewed.
+func (c *kept) due(m moment) bool {
+	left := c.hold.Left(m.now(), m.at)
+	if c.failures > 0 {
+		return left <= c.retry
+	}
+	return left <= c.hold.TTL-c.hold.TTL/3 || c.hold.Deadline.Boot != "" && c.hold.Deadline.Boot == m.at.Boot && m.at.Since >= nextRenewal(&c.hold)
+}
+
+// nextRenewal is when a claim is to be renewed by the clock that runs through suspend: at the last point of a grid that is no later than a third
+// of its time to live after its last renewal. The grids of all claims are powers of two seconds, counted from the same start, so that keepers
+// on one machine meet. It is pure.
+func nextRenewal(h *Hold) time.Duration {
+	return (h.Deadline.Since - h.TTL + h.TTL/3).Truncate(keepGrid(h.TTL))
+}
+
+// keepGrid is the largest power of two seconds that is no more than a sixth of ttl, but at least one second.
+func keepGrid(ttl time.Duration) time.Duration {
+	grid := time.Second
+	for 2*grid <= ttl/6 {
+		grid *= 2
+	}
+	return grid
+}
 
 // update brings the claims in line with the session's file, which other processes change.
 func (k *keeper) update(holds []Hold) {
 	for _, h := range holds {
 		c := k.claims[h.Claim]
 		switch {
-		case c == nil && h.End == nil && k.wants(h.Claim):
-			k.claims[h.Claim] = &kept{hold: h, due: h.TTL - h.TTL/3}
-		case c == nil || c.over:
+		case c == nil && h.End == nil && len(k.req.Claims) == 0:
+			k.claims[h.Claim] = &kept{hold: h}
+		case c == nil:
+		case c.over:
+			if h.End == nil && h.Revision > c.hold.Revision && len(k.req.Claims) == 0 {
+				k.claims[h.Claim] = &kept{hold: h, busy: c.busy}
+			}
 		case h.End != nil:
 			c.hold = h
 			k.end(c, ended(&h, h.Members[0].Resource))
-		case h.Revision >= c.hold.Revision:
-			if h.Revision > c.hold.Revision {
-				c.renewed(h)
-			}
+		case h.Revision > c.hold.Revision:
+			c.renewed(h)
+		case h.Revision == c.hold.Revision:
 			c.hold = h
 		}
 	}
 }
 
-func (k *keeper) wants(id ClaimID) bool {
-	return len(k.req.Claims) == 0 || slices.Contains(k.req.Claims, id)
-}
-
-func (k *keeper) begin(over Context, c *kept) {
-	c.busy = true
-	h := c.hold
+// renew renews claims, in the background.
+func (k *keeper) renew(over Context, due []Hold) {
 	k.under.Go(func() {
 		ctx, cancel := k.attempt(over)
 		defer cancel()
-		res, err := k.renewHold(ctx, h, nil)
-		if err != nil {
-			res.Hold = h
+		results := k.renewAll(ctx, due, manner{kept: true})
+		for i := range results {
+			if results[i].Err != nil {
+				results[i].Hold = due[i]
+			}
 		}
 		select {
-		case k.done <- outcome{claim: h.Claim, hold: res.Hold, err: err}:
+		case k.done <- results:
 		case <-over.Done():
 		}
 	})
@@ -171,35 +224,38 @@ func (k *keeper) begin(over Context, c *kept) {
 func (k *keeper) collect() {
 	for {
 		select {
-		case r := <-k.done:
-			k.take(k.claims[r.claim], r)
+		case results := <-k.done:
+			for i := range results {
+				k.take(k.claims[results[i].Hold.Claim], &results[i])
+			}
 		default:
 			return
 		}
 	}
 }
 
-func (k *keeper) take(c *kept, r outcome) {
+func (k *keeper) take(c *kept, r *RenewResult) {
 	c.busy = false
 	switch {
 	case c.over:
-	case r.err == nil:
-		c.renewed(r.hold)
+	case r.Err == nil:
+		if r.Hold.Revision >= c.hold.Revision {
+			c.renewed(r.Hold)
+		}
 		k.tell(KeepEvent{Kind: KeepRenewed, Hold: c.hold, Left: k.leftOf(c)})
-	case errors.Is(r.err, ErrLost), errors.Is(r.err, ErrNotHeld):
-		k.end(c, r.err)
+	case errors.Is(r.Err, ErrLost), errors.Is(r.Err, ErrNotHeld):
+		k.end(c, r.Err)
+	case errors.Is(r.Err, ErrExpired): // the next look will say so
 	default:
 		c.failures++
 		left := k.leftOf(c)
-		c.due = left - min(keepTick<<min(c.failures, 6), longestRetry, left/4)
-		k.tell(KeepEvent{Kind: KeepFailed, Hold: c.hold, Left: left, Err: r.err})
+		c.retry = left - min(keepTick<<min(c.failures, 6), longestRetry, left/4)
+		k.tell(KeepEvent{Kind: KeepFailed, Hold: c.hold, Left: left, Err: r.Err})
 	}
 }
 
 // renewed starts the claim's time anew.
-func (c *kept) renewed(h Hold) {
-	c.hold, c.due, c.failures, c.warned = h, h.TTL-h.TTL/3, 0, false
-}
+func (c *kept) renewed(h Hold) { c.hold, c.failures, c.warned = h, 0, false }
 
 func (k *keeper) leftOf(c *kept) time.Duration {
 	m := k.moment()

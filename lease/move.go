@@ -58,7 +58,7 @@ func (r *MoveRequest) check(own string) error {
 }
 
 func (a *Authority) moveHold(ctx Context, h Hold, to string) MoveResult {
-	ctx, cancel := a.bounded(ctx, &h)
+	ctx, cancel := a.bounded(ctx, h)
 	defer cancel()
 	var t tries
 	for {

@@ -32,6 +32,8 @@ func TestPoolGivesAnySlot(t *testing.T) {
 	if first.Members[0].Resource == second.Members[0].Resource {
 		t.Fatalf("both have %s", first.Members[0].Resource)
 	}
+	w.advance(time.Minute)
+	alice.mustClaim("pool:gpu")
 	_, err := carol.Claim(t.Context(), req("pool:gpu"))
 	var held *HeldError
 	if !errors.As(err, &held) || held.Pool != "pool:gpu" || held.Slots != 2 || held.Resource != second.Members[0].Resource || held.Record.Holder.Agent != "bob" {

@@ -40,20 +40,25 @@ func (a *Authority) Renew(ctx Context, req RenewRequest) ([]RenewResult, error) 
 	if err != nil {
 		return nil, err
 	}
-	return a.renewGroups(ctx, groups, nil)
+	return a.renewGroups(ctx, groups, manner{})
 }
 
-// renewGroups renews claims one by one. amend may change the records further.
-func (a *Authority) renewGroups(ctx Context, groups []group, amend func(*Record)) ([]RenewResult, error) {
-	var results []RenewResult
-	var errs []error
+// renewGroups renews claims, as far as that can be done with one read and one push.
+func (a *Authority) renewGroups(ctx Context, groups []group, how manner) ([]RenewResult, error) {
+	var holds []Hold
 	for _, g := range groups {
-		res := RenewResult{Resources: g.asked, Err: g.err}
 		if g.err == nil {
-			res, res.Err = a.renewHold(ctx, g.hold, amend)
-			res.Resources = g.asked
+			holds = append(holds, g.hold)
 		}
-		results, errs = append(results, res), append(errs, res.Err)
+	}
+	renewed := a.renewAll(ctx, holds, how)
+	results, errs := make([]RenewResult, len(groups)), make([]error, len(groups))
+	for i, g := range groups {
+		results[i].Err = g.err
+		if g.err == nil {
+			results[i], renewed = renewed[0], renewed[1:]
+		}
+		results[i].Resources, errs[i] = g.asked, results[i].Err
 	}
 	return results, first(errs)
 }
@@ -65,28 +70,23 @@ func first(errs []error) error {
 	return nil
 }
 
-// renewHold renews one claim from what stands at its refs. amend may change the records further.
-func (a *Authority) renewHold(ctx Context, h Hold, amend func(*Record)) (RenewResult, error) {
-	return a.renewFrom(ctx, h, nil, amend)
-}
-
-// renewFrom is renewHold with a first snapshot; nil: read it.
-func (a *Authority) renewFrom(ctx Context, h Hold, s *snapshot, amend func(*Record)) (RenewResult, error) {
-	ctx, cancel := a.bounded(ctx, &h)
+// renewFrom renews one claim, first by a snapshot; nil: what stands at its refs is read.
+func (a *Authority) renewFrom(ctx Context, h Hold, s *snapshot, how manner) RenewResult {
+	ctx, cancel := a.bounded(ctx, h)
 	defer cancel()
 	var t tries
 	for {
-		res, err := a.renewOnce(ctx, h, s, amend)
-		if err == nil {
-			return res, nil
+		res := a.renewOnce(ctx, h, s, how)
+		if res.Err == nil {
+			return res
 		}
 		s = nil
-		if err := a.again(ctx, &t, VerbRenew, h.resources(), err); err != nil {
-			return RenewResult{Hold: res.Hold}, err
+		if err := a.again(ctx, &t, VerbRenew, h.resources(), res.Err); err != nil {
+			return RenewResult{Hold: res.Hold, Err: err}
 		}
 		now, err := a.current(h)
 		if err != nil {
-			return RenewResult{Hold: h}, err
+			return RenewResult{Hold: h, Err: err}
 		}
 		h = now
 	}
@@ -95,14 +95,19 @@ func (a *Authority) renewFrom(ctx Context, h Hold, s *snapshot, amend func(*Reco
 // leastRenewal is what a renewal is given to succeed in however little time is left.
 const leastRenewal = time.Second
 
-// bounded limits a renewal of a claim that has not expired to half of the time that is left, so that there is time for another.
-func (a *Authority) bounded(ctx Context, h *Hold) (Context, context.CancelFunc) {
+// bounded limits a renewal of claims that have not expired to half of the time that is left, so that there is time for another.
+func (a *Authority) bounded(ctx Context, holds ...Hold) (Context, context.CancelFunc) {
 	m := a.moment()
-	left := h.Left(m.now(), m.at)
-	if left <= 0 {
+	least := time.Duration(0)
+	for i := range holds {
+		if left := holds[i].Left(m.now(), m.at); left > 0 && (least == 0 || left < least) {
+			least = left
+		}
+	}
+	if least == 0 {
 		return ctx, func() {}
 	}
-	return context.WithTimeout(ctx, max(left/2, leastRenewal))
+	return context.WithTimeout(ctx, max(least/2, leastRenewal))
 }
 
 // current is what the session's file says now of a claim.
@@ -121,45 +126,69 @@ func (a *Authority) current(h Hold) (Hold, error) {
 	return holds[i], nil
 }
 
-func (a *Authority) renewOnce(ctx Context, h Hold, s *snapshot, amend func(*Record)) (RenewResult, error) {
+func (a *Authority) renewOnce(ctx Context, h Hold, s *snapshot, how manner) RenewResult {
+	step, err := a.prepare(ctx, h, s, how)
+	if err != nil {
+		return RenewResult{Hold: h, Err: err}
+	}
+	return a.renewed(step, a.write(ctx, step.intent))
+}
+
+// renewalStep is a renewal that was decided.
+type renewalStep struct {
+	before  Hold
+	intent  *Intent
+	records []*Record
+	// late is for how long the claim had expired.
+	late time.Duration
+}
+
+// prepare decides on one renewal, by a snapshot; nil: what stands at the refs is read.
+func (a *Authority) prepare(ctx Context, h Hold, s *snapshot, how manner) (*renewalStep, error) {
 	if h.Unconfirmed {
 		now, err := a.confirmPaths(ctx, h, true)
 		var withdrawn *withdrawnError
 		switch {
 		case errors.As(err, &withdrawn):
-			return RenewResult{Hold: h}, withdrawn.lost(&h)
+			return nil, withdrawn.lost(&h)
 		case err != nil:
-			return RenewResult{Hold: h}, err
+			return nil, err
 		}
-		h = now
+		h, s = now, nil
 	}
 	st, err := a.lookFrom(ctx, &h, s)
 	switch {
 	case err != nil:
-		return RenewResult{Hold: h}, err
+		return nil, err
 	case st.lost != nil:
-		return RenewResult{Hold: h}, a.conclude(ctx, h, st)
+		return nil, a.conclude(ctx, h, st)
 	case st.unknown != nil:
-		return RenewResult{Hold: h}, st.unknown
+		return nil, st.unknown
 	}
 	m := a.moment()
-	late := -h.Left(m.now(), m.at)
-	next, records := renewal(h, st, m, amend)
-	i, err := a.intend(VerbRenew, next, records)
+	step := &renewalStep{before: h, late: max(-h.Left(m.now(), m.at), 0)}
+	if how.kept && h.Left(m.now(), m.at) <= 0 {
+		return nil, fmt.Errorf("%s: %w", h.Members[0].Resource, ErrExpired)
+	}
+	next, records := renewal(h, st, m, how.amend)
+	step.records = records
+	step.intent, err = a.intend(VerbRenew, next, records)
+	return step, err
+}
+
+// renewed is what came of a renewal that was sent.
+func (a *Authority) renewed(step *renewalStep, err error) RenewResult {
 	if err != nil {
-		return RenewResult{Hold: h}, err
+		return RenewResult{Hold: step.before, Err: anew(err)}
 	}
-	if err := a.write(ctx, i); err != nil {
-		return RenewResult{Hold: h}, anew(err)
+	now := step.intent.Hold
+	if m := a.moment(); now.Left(m.now(), m.at) <= 0 { // the reply took longer than the claim lasts
+		return RenewResult{Hold: now, Err: errAgain}
 	}
-	if now := a.moment(); i.Hold.Left(now.now(), now.at) <= 0 { // the reply took longer than the claim lasts
-		return RenewResult{Hold: i.Hold}, errAgain
+	if step.late > 0 {
+		a.notify(Notice{Kind: NoticeLate, Resources: now.resources(), Offset: step.late})
 	}
-	res := RenewResult{Hold: i.Hold, Records: records, Late: max(late, 0)}
-	if res.Late > 0 {
-		a.notify(Notice{Kind: NoticeLate, Resources: h.resources(), Offset: res.Late})
-	}
-	return res, nil
+	return RenewResult{Hold: now, Records: step.records, Late: step.late}
 }
 
 // anew turns a conflict into another try.
@@ -170,12 +199,12 @@ func anew(err error) error {
 	return err
 }
 
-func (a *Authority) lookFrom(ctx Context, h *Hold, s *snapshot) (*standing, error) {
+func (a *Authority) lookFrom(ctx Context, h *Hold, s *snapshot) (st *standing, err error) {
 	if s == nil {
-		st, _, err := a.look(ctx, h)
-		return st, err
+		st, _, err = a.look(ctx, h)
+	} else {
+		st, _, err = a.lookAgain(ctx, h, s)
 	}
-	st, _, err := a.lookAgain(ctx, h, s)
 	return st, err
 }
 

@@ -88,9 +88,6 @@ func (a *Authority) look(ctx Context, h *Hold) (*standing, *snapshot, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := h.sameAuthority(s); err != nil {
-		return nil, nil, err
-	}
 	return a.lookAgain(ctx, h, s)
 }
 
@@ -104,6 +101,9 @@ func (h *Hold) sameAuthority(s *snapshot) error {
 
 // lookAgain judges a hold by what was read, and reads it again where that is torn.
 func (a *Authority) lookAgain(ctx Context, h *Hold, s *snapshot) (*standing, *snapshot, error) {
+	if err := h.sameAuthority(s); err != nil {
+		return nil, nil, err
+	}
 	st := stand(h, s)
 	if !st.torn {
 		return st, s, nil

@@ -181,16 +181,16 @@ func (c *claimer) correct(ctx Context, stamped moment, i *Intent, result *ClaimR
 		return result, nil
 	}
 	s := c.snapshot(c.snap.meta, nil, c.want, c.tipsOf(i))
-	res, err := c.renewFrom(ctx, i.Hold, s, change)
-	if errors.Is(err, ErrLost) {
+	res := c.renewFrom(ctx, i.Hold, s, manner{amend: change})
+	if errors.Is(res.Err, ErrLost) {
 		c.snap = nil
-		return nil, c.unlessEnded(i.Hold, err)
+		return nil, c.unlessEnded(i.Hold, res.Err)
 	}
-	if errors.Is(err, refstore.ErrUnavailable) { // the claim stands, but nobody can say so
-		return nil, &PendingError{Verb: VerbClaim, Session: i.Session, Resources: c.want, Err: err}
+	if errors.Is(res.Err, refstore.ErrUnavailable) { // the claim stands, but nobody can say so
+		return nil, &PendingError{Verb: VerbClaim, Session: i.Session, Resources: c.want, Err: res.Err}
 	}
-	if err != nil {
-		return nil, err
+	if res.Err != nil {
+		return nil, res.Err
 	}
 	result.Hold, result.Records = res.Hold, res.Records
 	return result, nil

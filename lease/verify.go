@@ -2,6 +2,7 @@ package lease
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -37,10 +38,14 @@ func (a *Authority) Verify(ctx Context, resources ...Resource) ([]VerifyResult, 
 	if err != nil {
 		return nil, err
 	}
+	s, err := a.readGroups(ctx, groups)
+	if err != nil {
+		return nil, err
+	}
 	var results []VerifyResult
 	var errs []error
 	for _, g := range groups {
-		more, err := a.verifyGroup(ctx, g, open)
+		more, err := a.verifyGroup(ctx, g, s, open)
 		if err != nil {
 			return nil, err
 		}
@@ -76,8 +81,23 @@ func (a *Authority) standingGroups(resources []Resource) ([]group, error) {
 	return groups, nil
 }
 
-// verifyGroup looks at one claim.
-func (a *Authority) verifyGroup(ctx Context, g group, open []*PendingError) ([]VerifyResult, error) {
+// readGroups reads at once all that belongs to the claims of groups; nil where there are none.
+func (a *Authority) readGroups(ctx Context, groups []group) (*snapshot, error) {
+	var resources []Resource
+	for _, g := range groups {
+		if g.err == nil {
+			resources = append(resources, g.hold.resources()...)
+		}
+	}
+	if len(resources) == 0 {
+		return nil, nil //nolint:nilnil // there is nothing to look at
+	}
+	slices.Sort(resources)
+	return a.read(ctx, slices.Compact(resources))
+}
+
+// verifyGroup looks at one claim, as it was read.
+func (a *Authority) verifyGroup(ctx Context, g group, s *snapshot, open []*PendingError) ([]VerifyResult, error) {
 	if g.err != nil {
 		res := VerifyResult{Resource: g.asked[0], Hold: g.hold, Err: g.err}
 		if p := pendingOn(open, res.Resource, VerbClaim); p != nil {
@@ -87,7 +107,7 @@ func (a *Authority) verifyGroup(ctx Context, g group, open []*PendingError) ([]V
 		}
 		return []VerifyResult{res}, nil
 	}
-	st, s, err := a.look(ctx, &g.hold)
+	st, s, err := a.lookAgain(ctx, &g.hold, s)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,14 @@ import (
 // refusal, unavailability or lack of support where nothing landed or will; ErrNotAtomic where a part of it did; and a *PendingError where
 // it can't tell, and then the intent stays.
 func (a *Authority) write(ctx Context, i *Intent) error {
+	if err := a.start(i); err != nil {
+		return err
+	}
+	return a.finish(i, a.store.Swap(ctx, i.Tx, a.ours(i)))
+}
+
+// start does what comes before sending.
+func (a *Authority) start(i *Intent) error {
 	if err := a.begin(i); err != nil {
 		return err
 	}
@@ -25,7 +33,7 @@ func (a *Authority) write(ctx Context, i *Intent) error {
 		a.forgot(a.local.End(i))
 		return fmt.Errorf("%s: %w", i.Verb, err)
 	}
-	return a.finish(i, a.store.Swap(ctx, i.Tx, a.ours(i)))
+	return nil
 }
 
 // stillOurs looks, once the intent keeps all others of the clone from writing, whether the file still has the claim: it may have been moved to

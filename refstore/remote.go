@@ -21,6 +21,8 @@ type Options struct {
 	Check func(Commit) error
 	// Sleep waits between attempts; nil: on the system's clock.
 	Sleep func(ctx context.Context, d time.Duration) error
+	// Pushed is called once a request to change refs was or may have been sent, by whichever goroutine sent it; nil: nobody counts.
+	Pushed func()
 	// Attempts bounds how often one request is sent; 0: 4.
 	Attempts int
 }
@@ -44,6 +46,9 @@ func New(t Transport, o Options) Store {
 	}
 	if o.Check == nil {
 		o.Check = func(Commit) error { return nil }
+	}
+	if o.Pushed == nil {
+		o.Pushed = func() {}
 	}
 	return &store{t: t, o: o}
 }

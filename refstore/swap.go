@@ -38,7 +38,7 @@ func (s *store) Swap(ctx context.Context, tx *Tx, ours func(Ref) bool) error {
 
 // attempt sends the request once, and reads what became of it. It is done when the outcome is known, or can't be by trying again.
 func (w *swap) attempt(ctx context.Context) (done bool, err error) {
-	report, err := w.t.Push(ctx, w.tx)
+	report, err := w.push(ctx)
 	if err == nil && report.OK() {
 		w.remember()
 		return true, nil
@@ -66,6 +66,15 @@ func (w *swap) attempt(ctx context.Context) (done bool, err error) {
 		}
 	}
 	return w.settle(ctx, tips)
+}
+
+// push sends the request, and counts it unless it certainly was not sent.
+func (w *swap) push(ctx context.Context) (*Report, error) {
+	report, err := w.t.Push(ctx, w.tx)
+	if err == nil && !report.Stale || err != nil && sent(err) {
+		w.o.Pushed()
+	}
+	return report, err
 }
 
 // settle reads the tips, unless it is given them, and concludes what it can.
@@ -251,10 +260,7 @@ func (s *store) builtUpon(ctx context.Context, tip Ref, oid OID, unseen bool) (b
 
 // tipsOf reads the refs of tx, with absent ones left out; known spares the listing.
 func (s *store) tipsOf(ctx context.Context, tx *Tx, known map[string]OID) ([]Ref, error) {
-	names := make([]string, len(tx.Updates))
-	for i := range tx.Updates {
-		names[i] = tx.Updates[i].Ref
-	}
+	names := tx.refs()
 	if known == nil {
 		return s.List(ctx, names...)
 	}

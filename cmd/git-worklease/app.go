@@ -35,8 +35,9 @@ type app struct {
 	authority func() string
 	// defaultTTL is the command's own default; 0: that of the settings.
 	defaultTTL time.Duration
-	noticing   sync.Mutex
-	notices    []string
+	// noticing guards notices: those of a keeper come from several goroutines.
+	noticing sync.Mutex
+	notices  []string
 	// line is rewritten while the command waits; nil: there is none.
 	line    *term.LiveLine
 	palette term.Palette

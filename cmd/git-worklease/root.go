@@ -63,6 +63,7 @@ func newRoot(a *app) *cobra.Command {
 		newExec(a),
 		newGC(a),
 		newWatch(a),
+		newHeartbeat(a),
 		newConfig(a), newDemo(a), newCompletion(a), newVersion(a),
 		newDoctor(a),
 	)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/git-worklease/git-worklease/internal/coalesce"
 	"github.com/git-worklease/git-worklease/internal/config"
 	"github.com/git-worklease/git-worklease/internal/gitenv"
 	"github.com/git-worklease/git-worklease/internal/gitexec"
@@ -205,7 +206,11 @@ func (w *work) openAuthority() error {
 		w.cancel()
 		return err
 	}
-	authority, err := lease.New(w.seams(w.leaseOptions(w.store, w.state)))
+	o := w.seams(w.leaseOptions(w.store, w.state))
+	if w.url != "" {
+		o.Store = coalesce.New(o.Store, w.state.Renewals(), a.clock)
+	}
+	authority, err := lease.New(o)
 	if err != nil {
 		w.close()
 		return err
@@ -220,7 +225,7 @@ func (w *work) remoteOptions() remote.Options {
 		ThroughGit: w.settings.Transport.V == config.TransportGit || w.remoteSetting("proxy") != "",
 		UploadPack: w.remoteSetting("uploadpack"), ReceivePack: w.remoteSetting("receivepack"), SSHPersist: w.settings.SSHPersist.V,
 		RuntimeDir: w.app.getenv("XDG_RUNTIME_DIR"),
-		Store:      refstore.Options{Check: lease.CheckCommit},
+		Store:      refstore.Options{Check: lease.CheckCommit, Pushed: func() { w.state.CountPush(w.app.clock.Now()) }},
 	}
 }
 

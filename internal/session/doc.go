@@ -10,6 +10,8 @@
 //	meta.json              the authority that all of this is bound to
 //	remotes/<hash>.json    what is known of a server
 //	use/<worktree>.json    the session's name that was bound to a worktree
+//	pushes                 when requests to change refs were sent, a log that is compacted
+//	renewals/<hash>/       what keepers want to push together, see package coalesce
 //	local/                 the same once more for the clone's own authority, without a remote
 //
 // Files are replaced by rename, or appended to whole lines at a time, under locks that are held for the moment of the write

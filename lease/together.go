@@ -1,0 +1,135 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/git-worklease/git-worklease/refstore"
+)
+
+// renewals are several claims that are renewed with one read and one request, where nothing contends. What doesn't succeed at once goes on
+// by itself.
+type renewals struct {
+	*Authority
+	manner  manner
+	results []RenewResult
+	// steps are the intents of those that were begun, by place.
+	steps map[int]*renewalStep
+}
+
+// manner is how claims are renewed.
+type manner struct {
+	// amend may change the records further; nil: nothing is changed.
+	amend func(*Record)
+	// kept says that a keeper renews: what has expired stays so, and requests may wait for those of other keepers.
+	kept bool
+}
+
+// renewAll renews claims. Each has a result of its own.
+func (a *Authority) renewAll(ctx Context, holds []Hold, how manner) []RenewResult {
+	r := &renewals{Authority: a, manner: how, results: make([]RenewResult, len(holds)), steps: map[int]*renewalStep{}}
+	if len(holds) == 1 && !how.kept {
+		r.results[0] = a.renewFrom(ctx, holds[0], nil, how)
+		return r.results
+	}
+	r.together(ctx, holds)
+	for i, h := range holds {
+		if errors.Is(r.results[i].Err, errAgain) {
+			r.results[i] = r.alone(ctx, h)
+		}
+	}
+	return r.results
+}
+
+// alone goes on with one claim by itself.
+func (r *renewals) alone(ctx Context, h Hold) RenewResult {
+	now, err := r.current(h)
+	if err != nil {
+		return RenewResult{Hold: h, Err: err}
+	}
+	return r.renewFrom(ctx, now, nil, r.manner)
+}
+
+// together tries once for all.
+func (r *renewals) together(ctx Context, holds []Hold) {
+	ctx, cancel := r.bounded(ctx, holds...)
+	defer cancel()
+	var resources []Resource
+	for i := range holds {
+		resources = append(resources, holds[i].resources()...)
+	}
+	s, err := r.read(ctx, resources)
+	for i, h := range holds {
+		r.results[i] = RenewResult{Hold: h, Err: err}
+		if err == nil {
+			r.begin(ctx, i, h, s)
+		}
+	}
+	r.send(ctx)
+}
+
+// begin gets one renewal ready to be sent.
+func (r *renewals) begin(ctx Context, i int, h Hold, s *snapshot) {
+	step, err := r.prepare(ctx, h, s, r.manner)
+	if err == nil {
+		err = r.start(step.intent)
+	}
+	if err != nil {
+		r.results[i].Err = r.orAgain(err)
+		return
+	}
+	r.steps[i] = step
+}
+
+// orAgain is errAgain for what [Authority.again] would deal with.
+func (r *renewals) orAgain(err error) error {
+	var open *OpenIntentError
+	if errors.Is(err, refstore.ErrConflict) || errors.Is(err, ErrIntentBusy) || errors.As(err, &open) {
+		return errAgain
+	}
+	return err
+}
+
+// send sends what was begun, and brings local state in line with how that ended.
+func (r *renewals) send(ctx Context) {
+	var places []int
+	var txs []*refstore.Tx
+	for i := range r.results {
+		if step := r.steps[i]; step != nil {
+			places, txs = append(places, i), append(txs, step.intent.Tx)
+		}
+	}
+	if len(txs) == 0 {
+		return
+	}
+	for n, err := range r.swapAll(ctx, r.patience(), txs) {
+		i := places[n]
+		r.results[i] = r.renewed(r.steps[i], r.finish(r.steps[i].intent, err))
+		r.results[i].Err = r.orAgain(r.results[i].Err)
+	}
+}
+
+// longestWait bounds for how long a keeper's renewal waits for others.
+const longestWait = 15 * time.Second
+
+// patience is how long the renewals may wait for others.
+func (r *renewals) patience() refstore.Patience {
+	if !r.manner.kept {
+		return refstore.Patience{}
+	}
+	m := r.moment()
+	least := MaxTTL
+	for _, step := range r.steps {
+		least = min(least, step.before.Left(m.now(), m.at))
+	}
+	return refstore.Patience{Wait: min(least/4, longestWait), Life: least}
+}
+
+// swapAll swaps transactions together, and with those of other processes where there is time to wait for them.
+func (a *Authority) swapAll(ctx context.Context, p refstore.Patience, txs []*refstore.Tx) []error {
+	if g, ok := a.store.(refstore.Gatherer); ok && p.Wait > 0 {
+		return g.Gather(ctx, p, txs...)
+	}
+	return refstore.Together(ctx, a.store, txs...)
+}
