@@ -1,0 +1,103 @@
+package coalesce
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/git-worklease/git-worklease/refstore"
+)
+
+// TestErrorsTravel: each error that a store promises arrives as the same type, with the same data and the same words.
+func TestErrorsTravel(t *testing.T) {
+	commit := refstore.Commit{OID: "11", Parent: "22", When: time.Unix(1_800_000_000, 0).UTC(), Message: []byte("x\xff\n")}
+	down := &refstore.UnavailableError{URL: "https://x", Trouble: refstore.TroubleBusy, Sent: true, Err: errors.New("429")}
+	for name, err := range map[string]error{
+		"nothing": nil,
+		"conflict": &refstore.ConflictError{Overtaken: true, Refs: []refstore.Ref{
+			{Name: "refs/a", Commit: commit}, {Name: "refs/b", Commit: refstore.Commit{OID: "33", When: time.Time{}}},
+		}},
+		"refused":            &refstore.RefusedError{Reasons: map[string]string{"refs/a": "no"}, Words: "not on Sundays\n"},
+		"unavailable":        down,
+		"undecided":          &refstore.UndecidedError{Err: down},
+		"undecided, refused": &refstore.UndecidedError{Err: &refstore.RefusedError{Words: "locked"}},
+		"unsupported":        &refstore.UnsupportedError{URL: "https://x", Feature: refstore.FeatureAtomic, Detail: "d"},
+		"half applied":       &refstore.HalfAppliedError{Applied: []string{"refs/a", "refs/b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := travel(t, err)
+			if !reflect.DeepEqual(got, err) && (err == nil || got == nil || got.Error() != err.Error() || reflect.TypeOf(got) != reflect.TypeOf(err)) {
+				t.Errorf("%#v became %#v", err, got)
+			}
+			for _, target := range []error{
+				refstore.ErrConflict, refstore.ErrRefused, refstore.ErrUnavailable, refstore.ErrUndecided, refstore.ErrUnsupported, refstore.ErrHalfApplied,
+			} {
+				if errors.Is(err, target) != errors.Is(got, target) {
+					t.Errorf("%v: is %v: %t", got, target, errors.Is(got, target))
+				}
+			}
+		})
+	}
+}
+
+func travel(t *testing.T, err error) error {
+	t.Helper()
+	data, eerr := encodeErrors([]error{err, errors.New("another")})
+	if eerr != nil {
+		t.Fatal(eerr)
+	}
+	errs, derr := decodeErrors(data)
+	if derr != nil || len(errs) != 2 || errs[1].Error() != "another" {
+		t.Fatalf("%v, %v", errs, derr)
+	}
+	return errs[0]
+}
+
+// TestDataTravels: what lease looks at beyond the types.
+func TestDataTravels(t *testing.T) {
+	inner := &refstore.ConflictError{Refs: []refstore.Ref{{Name: "refs/a", Err: refstore.ErrNotRecord}}}
+	var moved *refstore.ConflictError
+	if !errors.As(travel(t, inner), &moved) || !errors.Is(moved.Refs[0].Err, refstore.ErrNotRecord) {
+		t.Errorf("%+v", moved)
+	}
+	var down *refstore.UnavailableError
+	err := travel(t, &refstore.UndecidedError{Err: &refstore.UnavailableError{Trouble: refstore.TroubleDeadline, Sent: true, Err: context.Canceled}})
+	if !errors.As(err, &down) || down.Trouble != refstore.TroubleDeadline || !down.Sent {
+		t.Errorf("%+v", down)
+	}
+	if errors.Is(err, context.Canceled) {
+		t.Error("the end of the sender's context became the receiver's")
+	}
+	if err := travel(t, &refstore.UndecidedError{}); !errors.Is(err, refstore.ErrUndecided) {
+		t.Errorf("%v", err)
+	}
+	if err := travel(t, &refstore.UndecidedError{}); !errors.Is(err, refstore.ErrUndecided) {
+		t.Errorf("%v", err)
+	}
+	if err := travel(t, context.DeadlineExceeded); errors.Is(err, context.DeadlineExceeded) {
+		t.Error("the end of the sender's time became the receiver's")
+	}
+}
+
+// FuzzDecodeErrors: nothing that a file may hold makes the reader panic, and what it reads has words.
+func FuzzDecodeErrors(f *testing.F) {
+	data, err := encodeErrors([]error{nil, &refstore.UndecidedError{}, &refstore.ConflictError{}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Add([]byte(`[{"undecided":{"unavailable":{"err":{}}}}]`))
+	f.Fuzz(func(_ *testing.T, data []byte) {
+		errs, err := decodeErrors(data)
+		if err != nil {
+			return
+		}
+		for _, err := range errs {
+			if err != nil {
+				_ = err.Error()
+			}
+		}
+	})
+}

@@ -1,0 +1,157 @@
+package coalesce
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/git-worklease/git-worklease/internal/gitexec"
+	"github.com/git-worklease/git-worklease/internal/gitserver"
+	"github.com/git-worklease/git-worklease/lease"
+	"github.com/git-worklease/git-worklease/refstore"
+	"github.com/git-worklease/git-worklease/refstore/remote"
+)
+
+// asWriter in the environment makes the test binary a process of a clone, which writes some records and tells of each: the folder, the URL, its number.
+const asWriter = "COALESCE_TEST_WRITER"
+
+func TestMain(m *testing.M) {
+	if args := strings.Fields(os.Getenv(asWriter)); len(args) == 3 {
+		if err := write(args[0], args[1], args[2]); err != nil {
+			fmt.Println("failed:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+const writerRounds = 4
+
+// write puts records on top of each other at a ref, and says of each what came of it.
+func write(dir, url, name string) error {
+	ctx := context.Background()
+	git := &gitexec.Git{Env: os.Environ()}
+	inner := remote.Open(remote.Options{URL: url, Git: git, Config: &gitexec.Config{}, Dir: dir, Now: time.Now})
+	s := New(inner, filepath.Join(dir, "renewals"), &lease.SystemClock{})
+	ref := "refs/worklease/claims/" + name
+	old := refstore.OID("")
+	for n := range writerRounds {
+		tx, err := s.Build(refstore.Change{Ref: ref, Old: old, Message: fmt.Appendf(nil, "%s %d\n", name, n), When: time.Unix(1_800_000_000, 0)})
+		if err != nil {
+			return err
+		}
+		fmt.Println("posting", tx.Updates[0].New)
+		err = s.Gather(ctx, refstore.Patience{Wait: 2 * time.Second, Life: time.Minute}, tx)[0]
+		if err != nil && !errors.Is(err, refstore.ErrUndecided) {
+			return err
+		}
+		refs, lerr := s.List(ctx, ref)
+		if lerr != nil {
+			return lerr
+		}
+		now := refstore.OID("")
+		if len(refs) > 0 {
+			now = refs[0].Commit.OID
+		}
+		if err == nil && now != tx.Updates[0].New {
+			return fmt.Errorf("%d: told that it landed, and at the ref is %q", n, now)
+		}
+		old = now
+	}
+	return nil
+}
+
+// writer is a process that writes.
+type writer struct {
+	cmd *exec.Cmd
+	out *bufio.Scanner
+	// posted is the last record that it said it would write.
+	posted string
+	doomed bool
+}
+
+// TestKilledWriters: ten processes write together, and some of them are killed, whichever part they have at that moment. The others are told the
+// truth, and no record of the dead is written after the last that they posted.
+func TestKilledWriters(t *testing.T) {
+	repo := gitserver.TestRepo(t, gitserver.TestRepos(t), "app")
+	dir := t.TempDir()
+	writers := make([]*writer, 10)
+	for i := range writers {
+		writers[i] = startWriter(t, dir, repo.Dir, i)
+		writers[i].doomed = i%2 == 1
+	}
+	var group sync.WaitGroup
+	for i, w := range writers {
+		group.Go(func() { w.follow(i) })
+	}
+	group.Wait()
+	for i, w := range writers {
+		if err := w.cmd.Wait(); (err != nil) != w.doomed {
+			t.Errorf("writer %d: %v; it said %q", i, err, w.posted)
+		}
+	}
+	refs, err := repo.Refs(t.Context(), "refs/worklease/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, w := range writers {
+		tip := refs[fmt.Sprintf("refs/worklease/claims/w%d", i)]
+		if !w.doomed && tip != w.posted {
+			t.Errorf("writer %d: %s instead of %s", i, tip, w.posted)
+		}
+	}
+	// Nobody writes for the dead later.
+	s := startWriter(t, dir, repo.Dir, len(writers))
+	s.follow(0)
+	if err := s.cmd.Wait(); err != nil {
+		t.Errorf("the last: %v, %s", err, s.posted)
+	}
+	after, err := repo.Refs(t.Context(), "refs/worklease/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tip := range refs {
+		if after[name] != tip {
+			t.Errorf("%s was written after the death of its writer", name)
+		}
+	}
+}
+
+func startWriter(t *testing.T, dir, url string, i int) *writer {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &writer{cmd: exec.CommandContext(t.Context(), self)}
+	w.cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s w%d", asWriter, dir, url, i), "GORACE=atexit_sleep_ms=0")
+	out, err := w.cmd.StdoutPipe()
+	if err == nil {
+		err = w.cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.out = bufio.NewScanner(out)
+	return w
+}
+
+// follow reads what the writer says, and kills a doomed one some milliseconds after one of its posts.
+func (w *writer) follow(i int) {
+	for posts := 0; w.out.Scan(); {
+		word, text, _ := strings.Cut(w.out.Text(), " ")
+		w.posted = text
+		if posts++; w.doomed && word == "posting" && posts == 1+i/3 {
+			time.AfterFunc(time.Duration(i*i)*12*time.Millisecond, func() { _ = w.cmd.Process.Kill() })
+		}
+	}
+}
