@@ -24,7 +24,7 @@ help: ## list these targets
 	@awk 'BEGIN {FS = ":.*## "} \
 		/^##@ / {printf "\n%s:\n", substr($$0, 5)} \
 		/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@printf '\nVariables: PREFIX=%s DESTDIR=%s VERSION=%s BENCHFLAGS="--quick"\n' '$(PREFIX)' '$(DESTDIR)' '$(VERSION)'
+	@printf '\nVariables: PREFIX=%s DESTDIR=%s VERSION=%s BENCHFLAGS="--quick" SOAK=5m\n' '$(PREFIX)' '$(DESTDIR)' '$(VERSION)'
 
 .PHONY: demo
 demo: build ## build, then show claims, a refusal and a take-over in a temporary repository
@@ -79,6 +79,12 @@ cross: ## build for every platform that is released
 .PHONY: test
 test: ## all tests, with the race detector
 	GORACE=atexit_sleep_ms=0 go test -race -timeout 30m ./...
+
+SOAK ?= 5m
+
+.PHONY: soak
+soak: ## let thirty sessions of one clone work at once, for SOAK=5m, and print the figures
+	SOAK=$(SOAK) go test ./cmd/git-worklease -run '^TestSoak$$' -count=1 -v -timeout 2h
 
 .PHONY: bench
 bench: build ## measure against stock git and print the bars (BENCHFLAGS=--quick for a first look)

@@ -135,8 +135,10 @@ func firstEvent(r *lease.RenewResult) lease.KeepEvent {
 	case r.Err == nil:
 	case r.Hold.Claim == "", errors.Is(r.Err, lease.ErrLost), errors.Is(r.Err, lease.ErrNotHeld):
 		e.Kind, e.Left = lease.KeepOver, 0
-		for _, resource := range r.Resources {
-			e.Hold.Members = append(e.Hold.Members, lease.Member{Resource: resource})
+		if len(e.Hold.Members) == 0 {
+			for _, resource := range r.Resources {
+				e.Hold.Members = append(e.Hold.Members, lease.Member{Resource: resource})
+			}
 		}
 	default:
 		e.Kind, e.Left = lease.KeepFailed, 0

@@ -1,0 +1,272 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/git-worklease/git-worklease/internal/gitserver"
+)
+
+// TestSoak: thirty sessions in thirty linked worktrees of one clone, half of them over http and half over ssh to the same repository. Each claims what
+// is its own and what all want, has a keeper keep it, verifies, renews, is refused, releases, and is sometimes killed. Nobody may hold what
+// another living session holds, no living session may lose anything, and no command may fail.
+//
+// SOAK says for how long, such as 5m; without it, it is a few seconds with fewer sessions. `make soak` prints the figures.
+func TestSoak(t *testing.T) {
+	sessions, span := 6, 6*time.Second
+	if text := os.Getenv("SOAK"); text != "" {
+		var err error
+		if span, err = time.ParseDuration(text); err != nil {
+			t.Fatal(err)
+		}
+		sessions = 30
+	}
+	k := newSoak(t, sessions)
+	began := time.Now()
+	k.until = began.Add(span)
+	var group sync.WaitGroup
+	for i, w := range k.workers {
+		group.Go(func() {
+			for round := 0; time.Now().Before(k.until) && !t.Failed(); round++ {
+				k.life(w, fmt.Sprintf("%s-%d", w.name, round), rand.New(rand.NewPCG(uint64(i), uint64(round)))) //nolint:gosec // not for secrets
+			}
+		})
+	}
+	group.Wait()
+	k.report(time.Since(began))
+	k.site.sound(t)
+}
+
+// soak is one soak: where it happens, and who holds what.
+type soak struct {
+	t       *testing.T
+	site    *site
+	clone   *worker
+	workers []*worker
+	until   time.Time
+	referee referee
+	// The figures.
+	commands, claims, refusals, renewals, takeovers, deaths, failures atomic.Int64
+}
+
+func newSoak(t *testing.T, sessions int) *soak {
+	t.Helper()
+	s := httpSite(t, gitserver.HTTPOptions{})
+	ssh := gitserver.TestSSH(t, gitserver.SSHOptions{Repos: s.http.Repos})
+	clone := s.worker(t, "agents", append(ssh.Env(), "XDG_RUNTIME_DIR="+shortDir(t), "WORKLEASE_GRACE=2s", "WORKLEASE_TIMEOUT=60s")...)
+	clone.must(t, 0, "claim", "task:first")
+	clone.must(t, 0, "release", "task:first")
+	k := &soak{t: t, site: s, clone: clone, workers: clone.worktrees(t, sessions), referee: referee{held: map[string]holding{}}}
+	for i, w := range k.workers {
+		if i%2 == 1 {
+			w.Env = append(w.Env, "WORKLEASE_REMOTE="+ssh.URL("app"))
+		}
+	}
+	return k
+}
+
+// life is one session, from its first claim to its release or death.
+func (k *soak) life(w *worker, session string, random *rand.Rand) {
+	there := *w.Checkout
+	there.Env = append(w.Env[:len(w.Env):len(w.Env)], "WORKLEASE_SESSION="+session)
+	l := &living{soak: k, worker: &worker{Checkout: &there, name: session, clock: w.clock, world: w.world}, random: random, ttl: 15 + random.IntN(16)}
+	own := "task:own-" + session
+	if !l.claim(own) {
+		k.t.Errorf("%s was refused what nobody else wants", session)
+		return
+	}
+	keeper := l.worker.keeper(k.t, "--json")
+	said := make(chan []string, 1)
+	go func() { said <- keeper.drain() }()
+	for range 2 + random.IntN(3) {
+		l.work(own)
+	}
+	if random.IntN(4) == 0 {
+		k.deaths.Add(1)
+		k.referee.dies(session)
+		_ = keeper.cmd.Process.Kill()
+	} else {
+		k.referee.leaves(session)
+		l.expect(0, "release")
+		_ = keeper.cmd.Process.Signal(syscall.SIGTERM)
+	}
+	k.judge(session, <-said, keeper)
+}
+
+// judge checks what a keeper said and how it ended.
+func (k *soak) judge(session string, said []string, keeper *keeperProcess) {
+	for _, line := range said {
+		switch {
+		case strings.Contains(line, `"event":"renewed"`):
+			k.renewals.Add(1)
+		case strings.Contains(line, `"event":"over"`) && strings.Contains(line, `"reason":"not-held"`): // released
+		case strings.Contains(line, `"event":"failed"`): // it is tried again
+			k.failures.Add(1)
+			k.t.Logf("the keeper of %s: %s", session, line)
+		default:
+			k.t.Errorf("the keeper of %s: %s", session, line)
+		}
+	}
+	if err := keeper.cmd.Wait(); err != nil && keeper.cmd.ProcessState.ExitCode() != -1 {
+		k.t.Errorf("the keeper of %s: %v", session, err)
+	}
+}
+
+// living is a session that works.
+type living struct {
+	*soak
+	worker *worker
+	random *rand.Rand
+	ttl    int
+}
+
+// work is one piece of work: something that all want, if it can be had, beside what is the session's own.
+func (l *living) work(own string) {
+	shared := fmt.Sprintf("task:shared-%d", l.random.IntN(len(l.workers)/4+1))
+	had := l.claim(shared)
+	l.expect(0, "verify", own)
+	if l.random.IntN(2) == 0 {
+		l.expect(0, "renew")
+	}
+	if !had {
+		return
+	}
+	l.expect(0, "verify", shared)
+	if l.random.IntN(2) == 0 {
+		l.referee.leave(l.worker.name, shared)
+		l.expect(0, "release", shared)
+	}
+}
+
+// expect runs a command that must end with the given status.
+func (l *living) expect(code int, args ...string) {
+	if r := l.run(args...); r.Code != code {
+		l.t.Errorf("%s: %v: exit %d instead of %d\n%s%s", l.worker.name, args, r.Code, code, r.Stdout, r.Stderr)
+	}
+}
+
+// run runs a command in a process of its own.
+func (l *living) run(args ...string) gitserver.Result {
+	l.commands.Add(1)
+	var out, err strings.Builder
+	cmd := l.worker.process(l.t, "", args...)
+	cmd.Stdout, cmd.Stderr = &out, &err
+	_ = cmd.Run() // its status tells
+	return gitserver.Result{Stdout: out.String(), Stderr: err.String(), Code: cmd.ProcessState.ExitCode()}
+}
+
+// claim claims one resource, and says whether that was granted.
+func (l *living) claim(key string) bool {
+	r := l.run("claim", key, "--ttl", fmt.Sprintf("%ds", l.ttl))
+	switch r.Code {
+	case 0:
+		l.claims.Add(1)
+		after, err := l.referee.enter(l.worker.name, key, l.ttl)
+		if err != nil {
+			l.t.Error(err)
+		}
+		if after {
+			l.takeovers.Add(1)
+		}
+		return true
+	case 3:
+		l.refusals.Add(1)
+	default:
+		l.t.Errorf("%s: claim %s: exit %d\n%s%s", l.worker.name, key, r.Code, r.Stdout, r.Stderr)
+	}
+	return false
+}
+
+// report checks what the clone keeps, and prints the figures.
+func (k *soak) report(took time.Duration) {
+	k.t.Helper()
+	if data, err := os.ReadFile(filepath.Join(k.clone.Dir, ".git", "worklease", "pushes")); err != nil {
+		k.t.Error(err)
+	} else {
+		pushes := strings.Count(string(data), "\n")
+		k.t.Logf("%d sessions, %s: %d commands, %d claims, %d refusals, %d take-overs, %d deaths, %d renewals by keepers, %d of which needed another try; %d pushes, %.0f a minute",
+			len(k.workers), took.Round(time.Second), k.commands.Load(), k.claims.Load(), k.refusals.Load(), k.takeovers.Load(), k.deaths.Load(),
+			k.renewals.Load(), k.failures.Load(), pushes, float64(pushes)/took.Minutes())
+		if pushes < k.site.pushes() {
+			k.t.Errorf("%d pushes were counted, and the http server alone had %d", pushes, k.site.pushes())
+		}
+	}
+	if left, err := os.ReadDir(filepath.Join(k.clone.Dir, ".git", "worklease", "pending")); err != nil || len(left) > 2*int(k.deaths.Load()) {
+		k.t.Errorf("pending: %v, %v", left, err)
+	}
+}
+
+// referee knows who holds what, as the sessions were told.
+type referee struct {
+	mu   sync.Mutex
+	held map[string]holding
+}
+
+// holding is a resource in somebody's hands.
+type holding struct {
+	session string
+	ttl     time.Duration
+	// died is when the holder was killed; zero while it lives.
+	died time.Time
+}
+
+// enter notes that a session was granted a resource. It is a double hold where another living session has it, and a robbery where a dead one's time
+// can't be up. takeover says that a dead one had it.
+func (r *referee) enter(session, key string, ttl int) (takeover bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	was, found := r.held[key]
+	r.held[key] = holding{session: session, ttl: time.Duration(ttl) * time.Second}
+	switch {
+	case !found || was.session == session:
+		return false, nil
+	case was.died.IsZero():
+		return false, fmt.Errorf("%w: %s and %s both hold %s", errFoul, was.session, session, key)
+	case time.Since(was.died) < was.ttl/3:
+		return true, fmt.Errorf("%w: %s took %s %s after the death of %s", errFoul, session, key, time.Since(was.died), was.session)
+	}
+	return true, nil
+}
+
+var errFoul = errors.New("foul")
+
+// leave notes that a session is about to give a resource back.
+func (r *referee) leave(session, key string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.held[key].session == session {
+		delete(r.held, key)
+	}
+}
+
+// leaves is leave for all that a session holds.
+func (r *referee) leaves(session string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for key, h := range r.held {
+		if h.session == session {
+			delete(r.held, key)
+		}
+	}
+}
+
+// dies notes the death of a session.
+func (r *referee) dies(session string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for key, h := range r.held {
+		if h.session == session {
+			h.died = time.Now()
+			r.held[key] = h
+		}
+	}
+}
