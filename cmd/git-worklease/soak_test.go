@@ -78,7 +78,7 @@ func newSoak(t *testing.T, sessions int) *soak {
 func (k *soak) life(w *worker, session string, random *rand.Rand) {
 	there := *w.Checkout
 	there.Env = append(w.Env[:len(w.Env):len(w.Env)], "WORKLEASE_SESSION="+session)
-	l := &living{soak: k, worker: &worker{Checkout: &there, name: session, clock: w.clock, world: w.world}, random: random, ttl: 15 + random.IntN(16)}
+	l := &living{soak: k, worker: &worker{Checkout: &there, name: session, clock: w.clock, world: w.world}, random: random, ttl: 10 + random.IntN(21)}
 	own := "task:own-" + session
 	if !l.claim(own) {
 		k.t.Errorf("%s was refused what nobody else wants", session)
@@ -88,6 +88,7 @@ func (k *soak) life(w *worker, session string, random *rand.Rand) {
 	said := make(chan []string, 1)
 	go func() { said <- keeper.drain() }()
 	for range 2 + random.IntN(3) {
+		l.think()
 		l.work(own)
 	}
 	if random.IntN(4) == 0 {
@@ -145,6 +146,11 @@ func (l *living) work(own string) {
 		l.referee.leave(l.worker.name, shared)
 		l.expect(0, "release", shared)
 	}
+}
+
+// think is what a worker does between two commands. Sessions that did not would only measure how many processes the machine can start.
+func (l *living) think() {
+	_ = l.worker.clock.Sleep(l.t.Context(), time.Second+time.Duration(l.random.Int64N(int64(l.ttl)*int64(time.Second)/3)))
 }
 
 // expect runs a command that must end with the given status.

@@ -130,6 +130,15 @@ func writeNew(path string, data []byte, d durability) error {
 	return errors.Join(err, f.Close())
 }
 
+// syncFile makes what was written to a file survive a loss of power.
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|noFollow, 0) //nolint:gosec // our own folder
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
 // version is what each JSON file begins with.
 const version = 1
 

@@ -45,12 +45,33 @@ func (s *State) Begin(i *lease.Intent) error {
 	if err := s.prepareMove(i); err != nil {
 		return err
 	}
-	return withLock(s.path("pending.lock"), func() error {
+	err = withLock(s.path("pending.lock"), func() error {
 		if err := s.checkFree(i.Resources); err != nil {
 			return err
 		}
 		return s.save(i, home)
 	})
+	if err != nil {
+		return err
+	}
+	return s.settleOnDisk(i)
+}
+
+// settleOnDisk sees to it that an intent survives a loss of power. That takes longest, and nobody else waits for it: the lock of all intents is free by then.
+// In local mode nothing is done, because the clone's own refs do not outlive a loss of power any better.
+func (s *State) settleOnDisk(i *lease.Intent) error {
+	if s.o.Kind == Local {
+		return nil
+	}
+	path := s.intentPath(i.ID)
+	err := syncFile(path)
+	if err == nil {
+		err = syncDir(filepath.Dir(path))
+	}
+	if err != nil {
+		return errors.Join(writeError(path, err), s.End(i))
+	}
+	return nil
 }
 
 // checkFree refuses where an intent for one of resources is there already.
@@ -101,15 +122,7 @@ func (s *State) saveIntent(f *intentFile) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	survives := whole
-	if s.o.Kind == Local {
-		survives = fleeting // the clone's own refs do not outlive a loss of power any better
-	}
-	err = writeNew(path, append(data, intentEnd...), survives)
-	if err == nil && survives == whole {
-		err = syncDir(filepath.Dir(path))
-	}
-	if err != nil {
+	if err = writeNew(path, append(data, intentEnd...), fleeting); err != nil {
 		_ = os.Remove(path)
 	}
 	return writeError(path, err)
