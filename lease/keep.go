@@ -244,7 +244,7 @@ func (k *keeper) take(c *kept, r *RenewResult) {
 		}
 		k.tell(KeepEvent{Kind: KeepRenewed, Hold: c.hold, Left: k.leftOf(c)})
 	case errors.Is(r.Err, ErrLost), errors.Is(r.Err, ErrNotHeld):
-		k.end(c, r.Err)
+		k.end(c, k.over(c, r.Err))
 	case errors.Is(r.Err, ErrExpired): // the next look will say so
 	default:
 		c.failures++
@@ -252,6 +252,14 @@ func (k *keeper) take(c *kept, r *RenewResult) {
 		c.retry = left - min(keepTick<<min(c.failures, 6), longestRetry, left/4)
 		k.tell(KeepEvent{Kind: KeepFailed, Hold: c.hold, Left: left, Err: r.Err})
 	}
+}
+
+// over is why a claim is over that a renewal found so: lost, unless the file says that the session itself has ended it.
+func (k *keeper) over(c *kept, found error) error {
+	if _, err := k.current(c.hold); errors.Is(err, ErrNotHeld) {
+		return err
+	}
+	return found
 }
 
 // renewed starts the claim's time anew.

@@ -288,6 +288,9 @@ func TestCase51KeeperAfterRelease(t *testing.T) {
 		if rec := w.tip(demo); !rec.Released() || rec.Revision != 2 {
 			t.Errorf("%+v", rec)
 		}
+		if e := alice.last(); e.Kind != KeepOver || !errors.Is(e.Err, ErrNotHeld) {
+			t.Errorf("%+v", e)
+		}
 	})
 }
 

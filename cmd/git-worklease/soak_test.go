@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -77,7 +78,7 @@ func newSoak(t *testing.T, sessions int) *soak {
 // life is one session, from its first claim to its release or death.
 func (k *soak) life(w *worker, session string, random *rand.Rand) {
 	there := *w.Checkout
-	there.Env = append(w.Env[:len(w.Env):len(w.Env)], "WORKLEASE_SESSION="+session)
+	there.Env = append(slices.Clone(w.Env), "WORKLEASE_SESSION="+session)
 	l := &living{soak: k, worker: &worker{Checkout: &there, name: session, clock: w.clock, world: w.world}, random: random, ttl: 10 + random.IntN(21)}
 	own := "task:own-" + session
 	if !l.claim(own) {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -20,12 +19,13 @@ import (
 	"github.com/git-worklease/git-worklease/refstore/remote"
 )
 
-// asWriter in the environment makes the test binary a process of a clone, which writes some records and tells of each: the folder, the URL, its number.
+// asWriter in the environment makes the test binary a process of a clone, which writes some records and tells of each. It is started in the clone's
+// folder, and its arguments are the URL and its name.
 const asWriter = "COALESCE_TEST_WRITER"
 
 func TestMain(m *testing.M) {
-	if args := strings.Fields(os.Getenv(asWriter)); len(args) == 3 {
-		if err := write(args[0], args[1], args[2]); err != nil {
+	if os.Getenv(asWriter) != "" {
+		if err := write(os.Args[1], os.Args[2]); err != nil {
 			fmt.Println("failed:", err)
 			os.Exit(1)
 		}
@@ -37,11 +37,11 @@ func TestMain(m *testing.M) {
 const writerRounds = 4
 
 // write puts records on top of each other at a ref, and says of each what came of it.
-func write(dir, url, name string) error {
+func write(url, name string) error {
 	ctx := context.Background()
 	git := &gitexec.Git{Env: os.Environ()}
-	inner := remote.Open(remote.Options{URL: url, Git: git, Config: &gitexec.Config{}, Dir: dir, Now: time.Now})
-	s := New(inner, filepath.Join(dir, "renewals"), &lease.SystemClock{})
+	inner := remote.Open(remote.Options{URL: url, Git: git, Config: &gitexec.Config{}, Dir: ".", Now: time.Now})
+	s := New(inner, "renewals", &lease.SystemClock{})
 	ref := "refs/worklease/claims/" + name
 	old := refstore.OID("")
 	for n := range writerRounds {
@@ -132,8 +132,9 @@ func startWriter(t *testing.T, dir, url string, i int) *writer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &writer{cmd: exec.CommandContext(t.Context(), self)}
-	w.cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s w%d", asWriter, dir, url, i), "GORACE=atexit_sleep_ms=0")
+	w := &writer{cmd: exec.CommandContext(t.Context(), self, url, fmt.Sprintf("w%d", i))}
+	w.cmd.Dir = dir
+	w.cmd.Env = append(os.Environ(), asWriter+"=1", "GORACE=atexit_sleep_ms=0")
 	out, err := w.cmd.StdoutPipe()
 	if err == nil {
 		err = w.cmd.Start()
