@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/git-worklease/git-worklease/refstore"
 )
 
 // KeepRequest says what is to be kept, and who is told.
@@ -89,6 +91,8 @@ type keeper struct {
 // kept is one claim that is kept.
 type kept struct {
 	hold Hold
+	// tips are the refs as the keeper's own last renewal left them; nil where it has made none, or the last one failed.
+	tips []refstore.Ref
 	// failures counts the renewals that failed since one succeeded, and retry is how much is left of the claim when it is tried again.
 	failures           int
 	retry              time.Duration
@@ -120,7 +124,7 @@ func (k *keeper) look(ctx Context) {
 		k.update(holds)
 	}
 	k.left = 0
-	var due []Hold
+	var due []*kept
 	m := k.moment()
 	for _, c := range k.claims {
 		if c.over || !k.judge(c, m) {
@@ -129,7 +133,7 @@ func (k *keeper) look(ctx Context) {
 		k.left++
 		if !c.busy && c.due(m) {
 			c.busy = true
-			due = append(due, c.hold)
+			due = append(due, c)
 		}
 	}
 	if len(due) > 0 {
@@ -203,20 +207,35 @@ func (k *keeper) update(holds []Hold) {
 }
 
 // renew renews claims, in the background.
-func (k *keeper) renew(over Context, due []Hold) {
+func (k *keeper) renew(over Context, due []*kept) {
+	holds, how := make([]Hold, len(due)), manner{kept: true}
+	for i, c := range due {
+		holds[i] = c.hold
+		how.tips = append(how.tips, c.tips...)
+	}
+	if slices.ContainsFunc(due, func(c *kept) bool { return !c.remembers() }) {
+		how.tips = nil
+	}
 	k.under.Go(func() {
 		ctx, cancel := k.attempt(over)
 		defer cancel()
-		results := k.renewAll(ctx, due, manner{kept: true})
+		results := k.renewAll(ctx, holds, how)
 		for i := range results {
 			if results[i].Err != nil {
-				results[i].Hold = due[i]
+				results[i].Hold = holds[i]
 			}
 		}
 		select {
 		case k.done <- results:
 		case <-over.Done():
 		}
+	})
+}
+
+// remembers says whether the keeper has the records that stand at the refs as far as this clone knows.
+func (c *kept) remembers() bool {
+	return len(c.tips) == len(c.hold.Members) && !slices.ContainsFunc(c.hold.Members, func(m Member) bool {
+		return !slices.ContainsFunc(c.tips, func(ref refstore.Ref) bool { return string(ref.Commit.OID) == m.Tip })
 	})
 }
 
@@ -241,13 +260,14 @@ func (k *keeper) take(c *kept, r *RenewResult) {
 	case r.Err == nil:
 		if r.Hold.Revision >= c.hold.Revision {
 			c.renewed(r.Hold)
+			c.tips = r.tips
 		}
 		k.tell(KeepEvent{Kind: KeepRenewed, Hold: c.hold, Left: k.leftOf(c)})
 	case errors.Is(r.Err, ErrLost), errors.Is(r.Err, ErrNotHeld):
 		k.end(c, k.over(c, r.Err))
 	case errors.Is(r.Err, ErrExpired): // the next look will say so
 	default:
-		c.failures++
+		c.failures, c.tips = c.failures+1, nil
 		left := k.leftOf(c)
 		c.retry = left - min(keepTick<<min(c.failures, 6), longestRetry, left/4)
 		k.tell(KeepEvent{Kind: KeepFailed, Hold: c.hold, Left: left, Err: r.Err})

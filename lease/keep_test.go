@@ -200,6 +200,19 @@ func TestKeepManyClaims(t *testing.T) {
 				t.Errorf("%s: revision %d", resourceN(i), w.tip(resourceN(i)).Revision)
 			}
 		}
+		pass(20 * time.Hour) // from then on it knows what stands there, and reads once in that time
+		if pushes := alice.wire.pushes - pushes; pushes < 130 || pushes > 150 || alice.wire.reads-reads > 2 {
+			t.Errorf("%d reads, %d pushes", alice.wire.reads-reads, pushes)
+		}
+		// Another process of the session renews one of them.
+		second := alice.process("alice", func(o *Options) { o.Clock = alice.clock })
+		if _, err := second.Renew(t.Context(), RenewRequest{Resources: []Resource{resourceN(3)}}); err != nil {
+			t.Error(err)
+		}
+		pass(time.Hour)
+		if got := alice.heard(); !slices.Equal(got, []KeepKind{KeepRenewed}) {
+			t.Errorf("%v", got)
+		}
 		_ = alice.end()
 	})
 }

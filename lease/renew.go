@@ -27,6 +27,9 @@ type RenewResult struct {
 	Late time.Duration
 	// Err is nil with the claim held; a [*LostError], [ErrNotHeld], [ErrKeyLost], a [*PendingError], or what kept the remote from answering.
 	Err error
+
+	// tips are the refs as the renewal left them.
+	tips []refstore.Ref
 }
 
 // Renew proves that the claims are still this session's and starts their time anew, however late it comes: nobody else can have had
@@ -188,7 +191,7 @@ func (a *Authority) renewed(step *renewalStep, err error) RenewResult {
 	if step.late > 0 {
 		a.notify(Notice{Kind: NoticeLate, Resources: now.resources(), Offset: step.late})
 	}
-	return RenewResult{Hold: now, Records: step.records, Late: step.late}
+	return RenewResult{Hold: now, Records: step.records, Late: step.late, tips: a.tipsOf(step.intent)}
 }
 
 // anew turns a conflict into another try.

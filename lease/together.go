@@ -24,6 +24,9 @@ type manner struct {
 	amend func(*Record)
 	// kept says that a keeper renews: what has expired stays so, and requests may wait for those of other keepers.
 	kept bool
+	// tips are what stood at the refs of all claims after this process's own last writes, for a keeper that need not read before it writes again:
+	// the swap shows whether that still holds. Nil: it is read.
+	tips []refstore.Ref
 }
 
 // renewAll renews claims. Each has a result of its own.
@@ -59,7 +62,7 @@ func (r *renewals) together(ctx Context, holds []Hold) {
 	for i := range holds {
 		resources = append(resources, holds[i].resources()...)
 	}
-	s, err := r.read(ctx, resources)
+	s, err := r.view(ctx, resources)
 	for i, h := range holds {
 		r.results[i] = RenewResult{Hold: h, Err: err}
 		if err == nil {
@@ -67,6 +70,16 @@ func (r *renewals) together(ctx Context, holds []Hold) {
 		}
 	}
 	r.send(ctx)
+}
+
+// view is what stands at the refs, or stood there when this process wrote last.
+func (r *renewals) view(ctx Context, resources []Resource) (*snapshot, error) {
+	if len(r.manner.tips) > 0 {
+		if meta, err := r.known(); err == nil && meta.fresh(r.moment()) {
+			return r.snapshot(meta, nil, resources, r.manner.tips), nil
+		}
+	}
+	return r.read(ctx, resources)
 }
 
 // begin gets one renewal ready to be sent.

@@ -85,10 +85,10 @@ func TestCase47DeadSessionLapses(t *testing.T) {
 	s := httpSite(t, gitserver.HTTPOptions{})
 	agents := s.worker(t, "agents").worktrees(t, 2)
 	bob := s.worker(t, "bob", "WORKLEASE_GRACE=0s")
-	terms := []string{"--ttl", "10s", "--grace", "0s"}
+	ttls := []string{"10s", "30s"}
 	keepers := make([]*keeperProcess, 2)
 	for i, w := range agents {
-		w.must(t, 0, append([]string{"claim", fmt.Sprintf("task:%d", i)}, terms...)...)
+		w.must(t, 0, "claim", fmt.Sprintf("task:%d", i), "--ttl", ttls[i], "--grace", "0s")
 		keepers[i] = w.keeper(t)
 	}
 	keepers[0].await(t, "renewed task:0")
@@ -113,7 +113,7 @@ func TestCase47DeadSessionLapses(t *testing.T) {
 	if err := keepers[1].cmd.Wait(); err != nil {
 		t.Errorf("after SIGTERM: %v", err)
 	}
-	if n := len(said); n < 2 || slices.ContainsFunc(said, func(line string) bool { return !strings.HasPrefix(line, "renewed task:1") }) {
+	if n := len(said); n < 1 || slices.ContainsFunc(said, func(line string) bool { return !strings.HasPrefix(line, "renewed task:1") }) {
 		t.Errorf("%q", said)
 	}
 	s.sound(t)
