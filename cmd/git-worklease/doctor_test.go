@@ -15,6 +15,7 @@ import (
 
 // TestDoctorKilledAtEveryStep: what a killed doctor leaves is no claim, and is gone after the first run of the day after.
 func TestDoctorKilledAtEveryStep(t *testing.T) {
+	t.Parallel()
 	s := pathSite(t)
 	alice := s.worker(t, "alice")
 	alice.must(t, 0, "claim", "task:a", "--ttl", "24h")
@@ -36,9 +37,11 @@ func TestDoctorKilledAtEveryStep(t *testing.T) {
 		if r := alice.must(t, 0, "list"); strings.Contains(r.Stdout, "probes") {
 			t.Errorf("step %d: %s", n, r.Stdout)
 		}
-		alice.must(t, 0, "doctor")
-		if got := s.git(t, "for-each-ref"); got != after {
-			t.Errorf("step %d: refs of a run that may go on were swept:\n%s\ninstead of\n%s", n, got, after)
+		if left == 1 {
+			alice.must(t, 0, "doctor")
+			if got := s.git(t, "for-each-ref"); got != after {
+				t.Errorf("step %d: refs of a run that may go on were swept:\n%s\ninstead of\n%s", n, got, after)
+			}
 		}
 		s.clock.advance(25 * time.Hour)
 		if r := alice.must(t, 0, "doctor"); !strings.Contains(r.Stdout, "that was killed deleted") {
@@ -76,6 +79,7 @@ func (s interruptedStore) Swap(ctx context.Context, tx *refstore.Tx, ours func(r
 
 // TestDoctorInterrupted: Ctrl-C at any swap of the probe leaves no ref behind, and is exit 130.
 func TestDoctorInterrupted(t *testing.T) {
+	t.Parallel()
 	s := pathSite(t)
 	alice := s.worker(t, "alice")
 	before := s.git(t, "for-each-ref")

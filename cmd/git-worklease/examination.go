@@ -163,7 +163,7 @@ func (x *examination) wire(ctx context.Context) (answers bool) {
 	w, r := x.w, &x.r
 	meta := w.settings.Prefix.V + "meta"
 	x.within(ctx, "the remote", func(ctx context.Context) { answers = doctor.Read(ctx, r, x.store, meta, x.clock.Now) })
-	doctor.Limits(r, w.url, nil)
+	doctor.Limits(r, w.url, x.pushes())
 	if !answers {
 		return false
 	}
@@ -234,7 +234,7 @@ func (x *examination) records(ctx context.Context) {
 		doctor.NotChecked(&x.r, "the records")
 		return
 	}
-	doctor.Records(&x.r, survey, x.now())
+	doctor.Records(&x.r, survey, x.now(), x.w.settings.Retention.V)
 	if x.o.deep {
 		doctor.History(ctx, &x.r, survey.Views, x.audit)
 	}
@@ -331,4 +331,13 @@ func (x *examination) repaired(ctx context.Context, tip refstore.OID, repair fun
 		x.r.Note(doctor.IDRepaired, "", "%s: a tombstone of generation %d stands on top of the corrupt record %s", done.Resource, done.Generation, tip.Short())
 	}
 	return true
+}
+
+// pushes is how often this clone has pushed in the last minute; nil where that is not known.
+func (x *examination) pushes() *int {
+	n, err := x.w.state.Pushes(x.clock.Now(), time.Minute)
+	if err != nil {
+		return nil
+	}
+	return &n
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -20,12 +21,13 @@ import (
 )
 
 // asWriter in the environment makes the test binary a process of a clone, which writes some records and tells of each. It is started in the clone's
-// folder, and its arguments are the URL and its name.
+// folder, and its arguments are the URL, its name, and how much it writes.
 const asWriter = "COALESCE_TEST_WRITER"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asWriter) != "" {
-		if err := write(os.Args[1], os.Args[2]); err != nil {
+		rounds, _ := strconv.Atoi(os.Args[3])
+		if err := write(os.Args[1], os.Args[2], rounds); err != nil {
 			fmt.Println("failed:", err)
 			os.Exit(1)
 		}
@@ -34,17 +36,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-const writerRounds = 4
-
-// write puts records on top of each other at a ref, and says of each what came of it.
-func write(url, name string) error {
+// write puts some records on top of each other at a ref, and says of each what came of it.
+func write(url, name string, rounds int) error {
 	ctx := context.Background()
 	git := &gitexec.Git{Env: os.Environ()}
 	inner := remote.Open(remote.Options{URL: url, Git: git, Config: &gitexec.Config{}, Dir: ".", Now: time.Now})
 	s := New(inner, "renewals", &lease.SystemClock{})
 	ref := "refs/worklease/claims/" + name
 	old := refstore.OID("")
-	for n := range writerRounds {
+	for n := range rounds {
 		tx, err := s.Build(refstore.Change{Ref: ref, Old: old, Message: fmt.Appendf(nil, "%s %d\n", name, n), When: time.Unix(1_800_000_000, 0)})
 		if err != nil {
 			return err
@@ -86,8 +86,7 @@ func TestKilledWriters(t *testing.T) {
 	dir := t.TempDir()
 	writers := make([]*writer, 10)
 	for i := range writers {
-		writers[i] = startWriter(t, dir, repo.Dir, i)
-		writers[i].doomed = i%2 == 1
+		writers[i] = startWriter(t, dir, repo.Dir, i, i%2 == 1)
 	}
 	var group sync.WaitGroup
 	for i, w := range writers {
@@ -110,7 +109,7 @@ func TestKilledWriters(t *testing.T) {
 		}
 	}
 	// Nobody writes for the dead later.
-	s := startWriter(t, dir, repo.Dir, len(writers))
+	s := startWriter(t, dir, repo.Dir, len(writers), false)
 	s.follow(0)
 	if err := s.cmd.Wait(); err != nil {
 		t.Errorf("the last: %v, %s", err, s.posted)
@@ -126,13 +125,18 @@ func TestKilledWriters(t *testing.T) {
 	}
 }
 
-func startWriter(t *testing.T, dir, url string, i int) *writer {
+// startWriter starts a writer. One that is doomed does not end before it is killed.
+func startWriter(t *testing.T, dir, url string, i int, doomed bool) *writer {
 	t.Helper()
+	rounds := 4
+	if doomed {
+		rounds = 1000
+	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &writer{cmd: exec.CommandContext(t.Context(), self, url, fmt.Sprintf("w%d", i))}
+	w := &writer{cmd: exec.CommandContext(t.Context(), self, url, fmt.Sprintf("w%d", i), strconv.Itoa(rounds)), doomed: doomed}
 	w.cmd.Dir = dir
 	w.cmd.Env = append(os.Environ(), asWriter+"=1", "GORACE=atexit_sleep_ms=0")
 	out, err := w.cmd.StdoutPipe()

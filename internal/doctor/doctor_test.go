@@ -118,11 +118,11 @@ func TestCase32RefsAreBounded(t *testing.T) {
 		return s
 	}
 	few, many := &Report{}, &Report{}
-	Records(few, survey(91), noon)
+	Records(few, survey(91), noon, 90*24*time.Hour)
 	if f := few.find(IDTombstones); f.Level != "" || few.find(IDRefs).Level != "" {
 		t.Errorf("91 releases: %+v", few.Findings)
 	}
-	Records(many, survey(manyRecords+1), noon)
+	Records(many, survey(manyRecords+1), noon, 90*24*time.Hour)
 	if f := many.find(IDTombstones); f.Level != Note || !strings.HasPrefix(f.What, "4910 claims were released more than 90 d ago") {
 		t.Errorf("tombstones: %+v", f)
 	}
@@ -139,7 +139,7 @@ func TestRecordsAreNamedWithinBounds(t *testing.T) {
 		s.Gone = append(s.Gone, lease.Sighting{Resource: "task:x", Generation: 1})
 	}
 	r := &Report{}
-	Records(r, s, noon)
+	Records(r, s, noon, 90*24*time.Hour)
 	if len(r.Findings) > 3*shownEach || r.Exit() != fault.Unknown {
 		t.Errorf("%d findings, exit %d", len(r.Findings), r.Exit())
 	}

@@ -11,23 +11,21 @@ import (
 
 // The bounds of what is kept.
 const (
-	// Retention is for how long a released claim is kept by default.
-	Retention = 90 * 24 * time.Hour
 	// manyRecords is the number of refs from which listings get slow.
 	manyRecords = 5000
 	// shownEach bounds how many findings of one kind are named one by one.
 	shownEach = 10
 )
 
-// Records examines all that stands at the refs, as it was at now by the corrected clock.
-func Records(r *Report, s *lease.Survey, now time.Time) {
+// Records examines all that stands at the refs, as it was at now by the corrected clock. Released claims need be kept for as long as retention.
+func Records(r *Report, s *lease.Survey, now time.Time, retention time.Duration) {
 	var c counts
 	var old []string
 	for i := range s.Views {
 		v := &s.Views[i]
 		c.add(v)
 		future(r, v, now)
-		if v.State == lease.StandingReleased && now.Sub(v.Record.Release.At) > Retention {
+		if v.State == lease.StandingReleased && now.Sub(v.Record.Release.At) > retention {
 			old = append(old, string(v.Resource))
 		}
 	}
@@ -43,11 +41,11 @@ func Records(r *Report, s *lease.Survey, now time.Time) {
 	more(r, named)
 	gone(r, s.Gone)
 	if len(old) > 0 {
-		r.Note(IDTombstones, "", "%s released more than %s ago and still kept: %s", areCount(len(old), "claim"), term.Span(Retention), some(old)).
+		r.Note(IDTombstones, "`git worklease gc` shows what can go", "%s released more than %s ago and still kept: %s", areCount(len(old), "claim"), term.Span(retention), some(old)).
 			Details = refDetails{len(old)}
 	}
 	if len(s.Views) > manyRecords {
-		r.Warn(IDRefs, "see which are needed with `git worklease list`", "%d refs, above %d: listings get slow", len(s.Views), manyRecords).Details = refDetails{len(s.Views)}
+		r.Warn(IDRefs, "`git worklease gc` shows what can go", "%d refs, above %d: listings get slow", len(s.Views), manyRecords).Details = refDetails{len(s.Views)}
 	}
 }
 
