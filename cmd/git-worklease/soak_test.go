@@ -58,7 +58,7 @@ type soak struct {
 	until   time.Time
 	// patient: claims last for minutes, so that a busy machine that runs other tests doesn't let them lapse.
 	patient bool
-	umpire  umpire
+	umpire umpire
 	// The figures.
 	commands, claims, refusals, renewals, takeovers, deaths, failures atomic.Int64
 }
@@ -83,9 +83,9 @@ func newSoak(t *testing.T, sessions int) *soak {
 func (k *soak) life(w *worker, session string, random *rand.Rand) {
 	there := *w.Checkout
 	there.Env = append(slices.Clone(w.Env), "WORKLEASE_SESSION="+session)
-	l := &living{soak: k, worker: &worker{Checkout: &there, name: session, clock: w.clock, world: w.world}, random: random, ttl: 30 + random.IntN(61)}
+	l := &living{soak: k, worker: &worker{Checkout: &there, name: session, clock: w.clock, world: w.world}, random: random, ttl: 30 + random.IntN(61), pause: 15 * time.Second}
 	if k.patient {
-		l.ttl *= 10
+		l.ttl, l.pause = 10*l.ttl, time.Second
 	}
 	own := "task:own-" + session
 	if !l.claim(own) {
@@ -135,7 +135,9 @@ type living struct {
 	*soak
 	worker *worker
 	random *rand.Rand
-	ttl    int
+	// ttl is in seconds.
+	ttl   int
+	pause time.Duration
 }
 
 // work is one piece of work: something that all want, if it can be had, beside what is the session's own.
@@ -158,7 +160,7 @@ func (l *living) work(own string) {
 
 // think is what a worker does between two commands. Sessions that did not would only measure how many processes the machine can start.
 func (l *living) think() {
-	_ = l.worker.clock.Sleep(l.t.Context(), time.Second+time.Duration(l.random.Int64N(int64(5*time.Second))))
+	_ = l.worker.clock.Sleep(l.t.Context(), l.pause/4+time.Duration(l.random.Int64N(int64(l.pause))))
 }
 
 // expect runs a command that must end with the given status.
