@@ -88,7 +88,7 @@ func (a *app) runClaim(ctx context.Context, o claimOptions) (*outcome, error) {
 	if !w.settings.TTL.Origin.IsDefault() {
 		req.TTL = w.settings.TTL.V
 	}
-	result, err := a.claimOrWait(w, req, o.wait)
+	result, err := a.claimOrWait(w.ctx, w, req, o.wait)
 	if err == nil {
 		err = w.checkResult(result)
 	}

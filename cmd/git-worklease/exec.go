@@ -23,6 +23,7 @@ type execOptions struct {
 	keys        []string
 	purpose     string
 	meta        []string
+	wait        time.Duration
 	maxDuration time.Duration
 	report      string
 	command     []string
@@ -35,7 +36,8 @@ func newExec(a *app) *cobra.Command {
 		Short: "run a command while claims are held",
 		Long: `Runs a command and keeps claims for as long as it runs: those on the resources that
 --claim names, all or none, which are released at the end unless this session held them
-before; or, without --claim, all that this session holds.
+before; or, without --claim, all that this session holds. With --wait it waits for what
+others hold.
 
 Claims are renewed when a third of their time has passed. Where that fails, the command
 and all that it started in its process group get SIGTERM shortly before the time is up
@@ -71,12 +73,14 @@ command that can't be started. Standard output is the command's alone, so that w
 		a.settingFlag(flags, name)
 	}
 	flags.Lookup("ttl").Usage = "how long a claim holds unless it is renewed: whole seconds from 10s to 24h, with a unit (default 30m)"
+	flags.VarP(durationFlag{&o.wait}, "wait", "w", "how long to wait for what others hold, such as 10m")
 	flags.DurationVar(&o.maxDuration, "max-duration", 0, "end the command after this `DURATION`, such as 1h")
 	flags.StringVar(&o.purpose, "purpose", "", "what the claim is for, for others to read")
 	flags.StringArrayVar(&o.meta, "meta", nil, "`NAME=VALUE` to keep with the claim, such as branch=login; may be repeated")
 	flags.StringVar(&o.report, "report", "", "`FILE` for a JSON document that says how it went")
 	_ = cmd.RegisterFlagCompletionFunc("claim", a.ownKeys)      // the flag is there
 	_ = cmd.RegisterFlagCompletionFunc("purpose", noFiles)      // likewise
+	completeWords(cmd, "wait")
 	_ = cmd.RegisterFlagCompletionFunc("max-duration", noFiles) // likewise
 	return cmd
 }
@@ -91,8 +95,8 @@ func (o *execOptions) take(cmd *cobra.Command, args []string) error {
 		return &fault.UsageError{Message: "exec: the command goes after --, and what is to be claimed after --claim", Hint: hint}
 	case o.maxDuration < 0, o.maxDuration == 0 && cmd.Flags().Changed("max-duration"):
 		return &fault.UsageError{Message: "--max-duration: want more than 0s", Hint: "such as --max-duration 1h"}
-	case len(o.keys) == 0 && (o.purpose != "" || len(o.meta) > 0):
-		return &fault.UsageError{Message: "--purpose and --meta go with --claim", Hint: hint}
+	case len(o.keys) == 0 && (o.purpose != "" || len(o.meta) > 0 || o.wait > 0):
+		return &fault.UsageError{Message: "--purpose, --meta and --wait go with --claim", Hint: hint}
 	}
 	o.command = args
 	return nil
@@ -106,7 +110,7 @@ func ownStatus(f *fault.Fault) {
 }
 
 func (a *app) runExec(ctx context.Context, o execOptions) (*outcome, error) {
-	a.writes, a.early, a.defaultTTL = true, len(o.keys) > 0, execTTL
+	a.writes, a.early, a.defaultTTL = true, len(o.keys) > 0 && o.wait == 0, execTTL
 	if a.early {
 		lease.Warm()
 	}

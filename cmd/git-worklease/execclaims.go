@@ -35,9 +35,12 @@ func (x *execution) claim(ctx context.Context) error {
 	if !x.work.settings.TTL.Origin.IsDefault() {
 		req.TTL = x.work.settings.TTL.V
 	}
-	ctx, cancel := x.work.attempt(ctx)
-	defer cancel()
-	result, err := x.work.lease.Claim(ctx, req)
+	if x.o.wait == 0 {
+		limited, cancel := x.work.attempt(ctx)
+		defer cancel()
+		ctx = limited
+	}
+	result, err := x.claimOrWait(ctx, x.work, req, x.o.wait)
 	if err != nil {
 		return err
 	}

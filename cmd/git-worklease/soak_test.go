@@ -58,7 +58,7 @@ type soak struct {
 	until   time.Time
 	// patient: claims last for minutes, so that a busy machine that runs other tests doesn't let them lapse.
 	patient bool
-	umpire umpire
+	umpire  umpire
 	// The figures.
 	commands, claims, refusals, renewals, takeovers, deaths, failures atomic.Int64
 }
