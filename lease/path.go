@@ -46,7 +46,7 @@ func PathResource(path string) (Resource, error) {
 var (
 	errAbsolute = errors.New("it is absolute, and should be relative to the top of the repository")
 	errDrive    = errors.New("it has a drive letter")
-	errParent   = errors.New("it has ..")
+	errParent   = errors.New("it has .. in it")
 	errStars    = errors.New("** may stand at the end alone")
 )
 

@@ -20,10 +20,10 @@ func overlapped(e *lease.HeldError) string {
 
 // inPool says of a refusal that it is that of a whole pool.
 func inPool(e *lease.HeldError, message string) string {
-	switch {
-	case e.Slots == 0:
+	switch e.Slots {
+	case 0:
 		return message
-	case e.Slots == 1:
+	case 1:
 		return fmt.Sprintf("the only slot of %s is taken: %s", term.Clean(string(e.Pool)), message)
 	default:
 		return fmt.Sprintf("all %d slots of %s are taken; next to come free: %s", e.Slots, term.Clean(string(e.Pool)), message)
