@@ -6,125 +6,12 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/git-worklease/git-worklease/refstore"
 )
-
-// jumpingClock is the clock of a synctest bubble, a year later, because bubbles begin where stamps of records may. Its wall clock and its boot clock can be put forward, each by itself.
-type jumpingClock struct {
-	start time.Time
-	boot  string
-
-	mu              sync.Mutex
-	wallBy, sinceBy time.Duration
-}
-
-func newJumpingClock() *jumpingClock {
-	return &jumpingClock{start: time.Now().Add(-77 * time.Hour), boot: "boot", wallBy: 365 * 24 * time.Hour}
-}
-
-func (c *jumpingClock) jump(wall, since time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.wallBy, c.sinceBy = c.wallBy+wall, c.sinceBy+since
-}
-
-func (c *jumpingClock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return time.Now().Add(c.wallBy)
-}
-
-func (c *jumpingClock) Instant() Instant {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.boot == "" {
-		return Instant{}
-	}
-	return Instant{Boot: c.boot, Since: time.Since(c.start) + c.sinceBy}
-}
-
-func (c *jumpingClock) Sleep(ctx Context, d time.Duration) error {
-	return (&SystemClock{}).Sleep(ctx, d)
-}
-
-// keeperActor is an actor in a bubble, and what its keeper told.
-type keeperActor struct {
-	*actor
-	clock  *jumpingClock
-	mu     sync.Mutex
-	events []KeepEvent
-	end    func() error
-}
-
-func (w *world) keeper(name string, options ...actorOption) *keeperActor {
-	k := &keeperActor{clock: newJumpingClock()}
-	k.actor = w.actor(name, append([]actorOption{func(o *Options) { o.Clock = k.clock }}, options...)...)
-	return k
-}
-
-// keep starts a keeper. end stops it and returns what Keep returned.
-func (k *keeperActor) keep(claims ...ClaimID) {
-	ctx, cancel := context.WithCancel(k.w.t.Context())
-	done := make(chan error, 1)
-	go func() { done <- k.Keep(ctx, KeepRequest{Claims: claims, Tell: k.hear}) }()
-	k.end = func() error {
-		cancel()
-		return <-done
-	}
-}
-
-func (k *keeperActor) hear(e KeepEvent) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.events = append(k.events, e)
-}
-
-// heard are the kinds of events so far, equal ones in a row once.
-func (k *keeperActor) heard() []KeepKind {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	var kinds []KeepKind
-	for _, e := range k.events {
-		kinds = append(kinds, e.Kind)
-	}
-	return slices.Compact(kinds)
-}
-
-func (k *keeperActor) last() KeepEvent {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if len(k.events) == 0 {
-		return KeepEvent{}
-	}
-	return k.events[len(k.events)-1]
-}
-
-// claimFor claims with a ttl.
-func (k *keeperActor) claimFor(ttl time.Duration, resources ...Resource) Hold {
-	k.w.t.Helper()
-	res, err := k.Claim(k.w.t.Context(), ClaimRequest{Resources: resources, TTL: ttl})
-	if err != nil {
-		k.w.t.Fatal(err)
-	}
-	return res.Hold
-}
-
-// in runs a test in a bubble.
-func in(t *testing.T, test func(t *testing.T, w *world)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) { test(t, newWorld(t)) })
-}
-
-// elapse lets time pass.
-func elapse(d time.Duration) {
-	<-time.After(d)
-	synctest.Wait()
-}
 
 // TestNextRenewal: it comes after a sixth to a third of the time to live, on a grid that divides that of every longer one.
 func TestNextRenewal(t *testing.T) {
@@ -200,7 +87,7 @@ func TestKeepManyClaims(t *testing.T) {
 				t.Errorf("%s: revision %d", resourceN(i), w.tip(resourceN(i)).Revision)
 			}
 		}
-		pass(20 * time.Hour) // from then on it knows what stands there, and reads once in that time
+		elapse(20 * time.Hour) // from then on it knows what stands there, and reads once in that time
 		if pushes := alice.wire.pushes - pushes; pushes < 130 || pushes > 150 || alice.wire.reads-reads > 2 {
 			t.Errorf("%d reads, %d pushes", alice.wire.reads-reads, pushes)
 		}
@@ -209,7 +96,7 @@ func TestKeepManyClaims(t *testing.T) {
 		if _, err := second.Renew(t.Context(), RenewRequest{Resources: []Resource{resourceN(3)}}); err != nil {
 			t.Error(err)
 		}
-		pass(time.Hour)
+		elapse(time.Hour)
 		if got := alice.heard(); !slices.Equal(got, []KeepKind{KeepRenewed}) {
 			t.Errorf("%v", got)
 		}
@@ -372,143 +259,6 @@ func TestKeepWhileTheFileIsUnreadable(t *testing.T) {
 			t.Errorf("%v", got)
 		}
 		_ = alice.end()
-	})
-}
-
-// TestKeepTellsTheEnd: without the remote it is tried again and again, then the end is announced once, then comes; nothing is written after it.
-func TestKeepTellsTheEnd(t *testing.T) {
-	in(t, func(t *testing.T, w *world) {
-		alice := w.keeper("alice")
-		h := alice.claimFor(time.Minute, demo)
-		deadline := time.Now().Add(time.Minute)
-		var latest time.Time
-		tries := 0
-		alice.wire.push = func(*refstore.Tx, func() (*refstore.Report, error)) (*refstore.Report, error) {
-			latest, tries = time.Now(), tries+1
-			return nil, &refstore.UnavailableError{Trouble: refstore.TroubleNetwork, Err: errors.New("no route")}
-		}
-		alice.keep(h.Claim)
-		elapse(2 * time.Minute)
-		if err := alice.end(); err != nil {
-			t.Error(err)
-		}
-		if got := alice.heard(); !slices.Equal(got, []KeepKind{KeepFailed, KeepEnding, KeepFailed, KeepOver}) {
-			t.Errorf("%v", got)
-		}
-		for _, e := range alice.events {
-			if e.Kind == KeepEnding && (e.Left > 10*time.Second || e.Left < 8*time.Second) {
-				t.Errorf("announced with %s left", e.Left)
-			}
-		}
-		if !errors.Is(alice.last().Err, ErrExpired) || latest.After(deadline) || tries < 8 || tries > 40 {
-			t.Errorf("%v; %d tries, the last %s before the end", alice.last().Err, tries, deadline.Sub(latest))
-		}
-	})
-}
-
-// TestKeepRecovers: a renewal that succeeds after the end was announced takes that back, and it can be announced again.
-func TestKeepRecovers(t *testing.T) {
-	in(t, func(t *testing.T, w *world) {
-		alice := w.keeper("alice")
-		h := alice.claimFor(time.Minute, demo)
-		down := func(*refstore.Tx, func() (*refstore.Report, error)) (*refstore.Report, error) {
-			return nil, &refstore.UnavailableError{Trouble: refstore.TroubleNetwork, Err: errors.New("no route")}
-		}
-		alice.wire.push = down
-		alice.keep(h.Claim)
-		for range 2 {
-			elapse(53 * time.Second)
-			alice.wire.push = nil
-			elapse(6 * time.Second)
-			alice.wire.push = down
-		}
-		got := alice.heard()
-		if !slices.Contains(got, KeepEnding) || slices.Contains(got, KeepOver) || got[len(got)-1] == KeepEnding {
-			t.Errorf("%v", got)
-		}
-		_ = alice.end()
-	})
-}
-
-// TestKeepNeverRevives: after a pause that is longer than the claim lasts, by either clock, nothing is written, whether anybody took it or not.
-func TestKeepNeverRevives(t *testing.T) {
-	for name, jump := range map[string]struct{ wall, since time.Duration }{
-		"suspend":            {2 * time.Hour, 2 * time.Hour},
-		"boot clock alone":   {0, 2 * time.Hour},
-		"wall clock forward": {2 * time.Hour, 0},
-		"set back on waking": {-24 * time.Hour, 2 * time.Hour},
-	} {
-		t.Run(name, func(t *testing.T) {
-			in(t, func(t *testing.T, w *world) {
-				alice := w.keeper("alice")
-				h := alice.claimFor(30*time.Minute, demo)
-				alice.keep(h.Claim)
-				elapse(time.Minute)
-				pushes := alice.wire.pushes
-				alice.clock.jump(jump.wall, jump.since)
-				elapse(time.Hour)
-				if err := alice.end(); err != nil {
-					t.Error(err)
-				}
-				if e := alice.last(); e.Kind != KeepOver || !errors.Is(e.Err, ErrExpired) || len(alice.events) != 1 {
-					t.Errorf("%+v", alice.events)
-				}
-				if alice.wire.pushes != pushes {
-					t.Error("something was written")
-				}
-			})
-		})
-	}
-}
-
-// TestKeepWallClockSetBack: the clock that runs through suspend still ends and renews the claim in time.
-func TestKeepWallClockSetBack(t *testing.T) {
-	in(t, func(t *testing.T, w *world) {
-		alice := w.keeper("alice")
-		h := alice.claimFor(30*time.Minute, demo)
-		alice.keep(h.Claim)
-		elapse(time.Minute)
-		alice.clock.jump(-time.Hour, 0)
-		elapse(10 * time.Minute)
-		if len(alice.events) != 1 || alice.last().Kind != KeepRenewed {
-			t.Errorf("%+v", alice.events)
-		}
-		_ = alice.end()
-	})
-}
-
-// TestKeepWithoutBootClock: the wall clock alone has to do.
-func TestKeepWithoutBootClock(t *testing.T) {
-	in(t, func(t *testing.T, w *world) {
-		alice := w.keeper("alice")
-		alice.clock.boot = ""
-		h := alice.claimFor(time.Minute, demo)
-		alice.keep(h.Claim)
-		elapse(10 * time.Minute)
-		if got := alice.heard(); !slices.Equal(got, []KeepKind{KeepRenewed}) || len(alice.events) < 25 {
-			t.Errorf("%v, %d", got, len(alice.events))
-		}
-		_ = alice.end()
-	})
-}
-
-// TestKeepReplyAfterTheEnd: a renewal is under way when the time runs out. The claim is over, and stays so when the reply comes.
-func TestKeepReplyAfterTheEnd(t *testing.T) {
-	in(t, func(t *testing.T, w *world) {
-		alice := w.keeper("alice")
-		h := alice.claimFor(time.Minute, demo)
-		alice.wire.push = func(_ *refstore.Tx, send func() (*refstore.Report, error)) (*refstore.Report, error) {
-			elapse(2 * time.Minute)
-			return send()
-		}
-		alice.keep(h.Claim)
-		elapse(5 * time.Minute)
-		if err := alice.end(); err != nil {
-			t.Error(err)
-		}
-		if got := alice.heard(); !slices.Equal(got, []KeepKind{KeepEnding, KeepOver}) {
-			t.Errorf("%v", got)
-		}
 	})
 }
 
