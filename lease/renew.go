@@ -73,19 +73,20 @@ func first(errs []error) error {
 	return nil
 }
 
-// renewFrom renews one claim, first by a snapshot; nil: what stands at its refs is read.
+// renewFrom renews one claim, first by a snapshot; nil: what stands at its refs is read. Each of its tries is [Authority.bounded]; ctx is the
+// limit of them all.
 func (a *Authority) renewFrom(ctx Context, h Hold, s *snapshot, how manner) RenewResult {
-	ctx, cancel := a.bounded(ctx, h)
-	defer cancel()
 	var t tries
 	for {
-		res := a.renewOnce(ctx, h, s, how)
+		res, hurried := a.tryRenewal(ctx, h, s, how)
 		if res.Err == nil {
 			return res
 		}
 		s = nil
-		if err := a.again(ctx, &t, VerbRenew, h.resources(), res.Err); err != nil {
-			return RenewResult{Hold: res.Hold, Err: err}
+		if !hurried {
+			if err := a.again(ctx, &t, VerbRenew, h.resources(), res.Err); err != nil {
+				return RenewResult{Hold: res.Hold, Err: err}
+			}
 		}
 		now, err := a.current(h)
 		if err != nil {
@@ -93,6 +94,20 @@ func (a *Authority) renewFrom(ctx Context, h Hold, s *snapshot, how manner) Rene
 		}
 		h = now
 	}
+}
+
+// tryRenewal is one try. hurried says that it failed for the sake of the next one, whose time it would have used up. A keeper, which has claims of
+// its own time to judge, tries again by itself.
+func (a *Authority) tryRenewal(ctx Context, h Hold, s *snapshot, how manner) (res RenewResult, hurried bool) {
+	bounded, cancel := a.bounded(ctx, h)
+	defer cancel()
+	res = a.renewOnce(bounded, h, s, how)
+	return res, res.Err != nil && outOfTime(bounded, res.Err) && ctx.Err() == nil && !how.kept
+}
+
+// outOfTime says whether a try failed because its time was up.
+func outOfTime(ctx Context, err error) bool {
+	return ctx.Err() != nil && (errors.Is(err, refstore.ErrUnavailable) || errors.Is(err, ErrPending))
 }
 
 // leastRenewal is what a renewal is given to succeed in however little time is left.

@@ -55,8 +55,8 @@ func (r *renewals) alone(ctx Context, h Hold) RenewResult {
 }
 
 // together tries once for all.
-func (r *renewals) together(ctx Context, holds []Hold) {
-	ctx, cancel := r.bounded(ctx, holds...)
+func (r *renewals) together(over Context, holds []Hold) {
+	ctx, cancel := r.bounded(over, holds...)
 	defer cancel()
 	var resources []Resource
 	for i := range holds {
@@ -70,6 +70,11 @@ func (r *renewals) together(ctx Context, holds []Hold) {
 		}
 	}
 	r.send(ctx)
+	for i := range r.results {
+		if err := r.results[i].Err; err != nil && outOfTime(ctx, err) && over.Err() == nil && !r.manner.kept {
+			r.results[i].Err = errAgain
+		}
+	}
 }
 
 // view is what stands at the refs, or stood there when this process wrote last.

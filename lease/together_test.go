@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -140,5 +141,34 @@ func (a *actor) quicker() func(*refstore.Tx, func() (*refstore.Report, error)) (
 			return nil, err
 		}
 		return send()
+	}
+}
+
+// TestRenewSlowServer: what was given up for the sake of another try is tried again, for as long as the caller has time.
+func TestRenewSlowServer(t *testing.T) {
+	for n := 1; n <= 2; n++ {
+		in(t, func(t *testing.T, w *world) {
+			alice := w.keeper("alice")
+			for i := range n {
+				alice.claimFor(10*time.Second, resourceN(i))
+			}
+			pushes := 0
+			alice.wire.push = func(_ *refstore.Tx, send func() (*refstore.Report, error)) (*refstore.Report, error) {
+				if pushes++; pushes == 1 { // it arrives, and the reply takes longer than a renewal may wait
+					_, _ = send()
+					<-time.After(6 * time.Second)
+					return nil, &refstore.UnavailableError{Trouble: refstore.TroubleDeadline, Sent: true, Err: errors.New("late")}
+				}
+				return send()
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			if _, err := alice.Renew(ctx, RenewRequest{}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := alice.Verify(ctx); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
