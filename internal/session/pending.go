@@ -45,6 +45,7 @@ func (s *State) Begin(i *lease.Intent) error {
 	if err := s.prepareMove(i); err != nil {
 		return err
 	}
+	s.learn()
 	err = withLock(s.path("pending.lock"), func() error {
 		if err := s.checkFree(i.Resources); err != nil {
 			return err
@@ -177,6 +178,7 @@ func (s *State) Pending(resources ...lease.Resource) (left []*lease.Intent, busy
 	if names, err := s.pendingNames(); err != nil || len(names) == 0 {
 		return nil, 0, err
 	}
+	s.learn()
 	err = withLock(s.path("pending.lock"), func() error {
 		files, err := s.intents(resources)
 		if err != nil {
@@ -255,6 +257,9 @@ func (s *State) intents(resources []lease.Resource) ([]*intentFile, error) {
 	}
 	var files []*intentFile
 	for _, id := range ids {
+		if s.isElsewhere(id, resources) {
+			continue
+		}
 		f, err := s.readIntent(id)
 		switch {
 		case absent(err): // ended while we looked

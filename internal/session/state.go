@@ -44,7 +44,9 @@ type State struct {
 	mu   sync.Mutex
 	held map[string]func() error // locks of intents, by ID
 	made map[lease.ClaimID]Maker // who decided on the claims of the intents that were left behind
-	home Home                    // once known
+	// resources are those that intents are about which this process has read, by ID.
+	resources map[string][]lease.Resource
+	home      Home // once known
 
 	read lastRead
 }
@@ -69,7 +71,7 @@ func Open(o Options) (*State, error) {
 			return nil, err
 		}
 	}
-	return &State{o: o, dir: dir, held: map[string]func() error{}, made: map[lease.ClaimID]Maker{}}, nil
+	return &State{o: o, dir: dir, held: map[string]func() error{}, made: map[lease.ClaimID]Maker{}, resources: map[string][]lease.Resource{}}, nil
 }
 
 // Dir is the folder of the state. It may not exist yet.
