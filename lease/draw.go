@@ -3,6 +3,7 @@ package lease
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 )
 
@@ -72,7 +73,8 @@ func (d *drawing) look(ctx Context, pool Resource, wanted []Resource) error {
 	start := int(binary.NativeEndian.Uint32(b[:]) % uint32(len(views)))
 	for _, v := range slices.Concat(views[start:], views[:start]) {
 		switch {
-		case v.Takeable && !slices.Contains(wanted, v.Resource):
+		case slices.Contains(wanted, v.Resource): // as itself
+		case v.Takeable:
 			d.left[pool] = append(d.left[pool], v.Resource)
 		case v.Problem != nil:
 			d.refusals[pool] = append(d.refusals[pool], v.Problem)
@@ -114,7 +116,10 @@ func (d *drawing) full(pool Resource) error {
 			soonest = held
 		}
 	}
-	if soonest == nil {
+	switch {
+	case len(d.refusals[pool]) == 0:
+		return fmt.Errorf("%w: %s beside all of its slots", ErrBadRequest, pool)
+	case soonest == nil:
 		return errors.Join(d.refusals[pool]...)
 	}
 	full := *soonest

@@ -78,8 +78,8 @@ command that can't be started. Standard output is the command's alone, so that w
 	flags.StringVar(&o.purpose, "purpose", "", "what the claim is for, for others to read")
 	flags.StringArrayVar(&o.meta, "meta", nil, "`NAME=VALUE` to keep with the claim, such as branch=login; may be repeated")
 	flags.StringVar(&o.report, "report", "", "`FILE` for a JSON document that says how it went")
-	_ = cmd.RegisterFlagCompletionFunc("claim", a.ownKeys)      // the flag is there
-	_ = cmd.RegisterFlagCompletionFunc("purpose", noFiles)      // likewise
+	_ = cmd.RegisterFlagCompletionFunc("claim", a.ownKeys) // the flag is there
+	_ = cmd.RegisterFlagCompletionFunc("purpose", noFiles) // likewise
 	completeWords(cmd, "wait")
 	_ = cmd.RegisterFlagCompletionFunc("max-duration", noFiles) // likewise
 	return cmd
