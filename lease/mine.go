@@ -14,8 +14,12 @@ type group struct {
 	released bool
 }
 
-// group finds the claims that a request means, each once; no resources mean all that have not ended.
+// group finds the claims that a request means, each once; no resources mean all that have not ended, and a pool what [Authority.Held] says.
 func (a *Authority) group(ctx Context, verb Verb, resources []Resource) ([]group, error) {
+	resources, err := a.Held(resources)
+	if err != nil {
+		return nil, err
+	}
 	for _, r := range resources {
 		if err := checkText(string(r), MaxResource); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrBadResource, err)

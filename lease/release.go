@@ -46,11 +46,7 @@ func (a *Authority) Release(ctx Context, req ReleaseRequest) ([]ReleaseResult, e
 	if err := req.check(); err != nil {
 		return nil, err
 	}
-	resources, err := a.Held(req.Resources)
-	if err != nil {
-		return nil, err
-	}
-	groups, err := a.group(ctx, VerbRelease, resources)
+	groups, err := a.group(ctx, VerbRelease, req.Resources)
 	if err != nil {
 		return nil, err
 	}

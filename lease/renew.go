@@ -35,11 +35,7 @@ type RenewResult struct {
 // Renew proves that the claims are still this session's and starts their time anew, however late it comes: nobody else can have had
 // them in between. It keeps every other member of the records. The error is the first of the results' errors.
 func (a *Authority) Renew(ctx Context, req RenewRequest) ([]RenewResult, error) {
-	resources, err := a.Held(req.Resources)
-	if err != nil {
-		return nil, err
-	}
-	groups, err := a.group(ctx, VerbRenew, resources)
+	groups, err := a.group(ctx, VerbRenew, req.Resources)
 	if err != nil {
 		return nil, err
 	}

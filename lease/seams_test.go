@@ -17,3 +17,21 @@ func TestPoolBesideItsSlots(t *testing.T) {
 		alice.mustRelease("pool:gpu#1")
 	}
 }
+
+// TestPoolOfEveryVerb: a pool stands for the slot that the session holds, whatever the verb.
+func TestPoolOfEveryVerb(t *testing.T) {
+	w := newWorld(t)
+	alice := w.actor("alice", pools(2))
+	alice.mustClaim("pool:gpu")
+	pool := []Resource{"pool:gpu"}
+	if _, err := alice.Checkpoint(t.Context(), CheckpointRequest{Resources: pool, Data: []byte("1")}); err != nil {
+		t.Error(err)
+	}
+	if _, err := alice.Move(t.Context(), MoveRequest{Resources: pool, To: "next"}); err != nil {
+		t.Error(err)
+	}
+	next := alice.process("next", pools(2))
+	if _, err := next.Verify(t.Context(), pool...); err != nil {
+		t.Error(err)
+	}
+}
