@@ -2,6 +2,7 @@ package lease
 
 import (
 	"testing"
+	"time"
 )
 
 // TestPoolBesideItsSlots: a pool whose every slot is in the same request is a bad request, not a claim of nothing.
@@ -34,4 +35,19 @@ func TestPoolOfEveryVerb(t *testing.T) {
 	if _, err := next.Verify(t.Context(), pool...); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestWatchPool: a pool is free as soon as any of its slots is, as it is for a claim.
+func TestWatchPool(t *testing.T) {
+	w := newWorld(t)
+	alice, bob := w.actor("alice", pools(2)), w.actor("bob", pools(2))
+	alice.mustClaim("pool:gpu#1")
+	watch := WatchRequest{Resources: []Resource{"pool:gpu"}, For: time.Hour, Tell: func([]View, error) { w.advance(time.Minute) }}
+	if views, err := bob.Watch(t.Context(), watch); err != nil || len(views) != 2 {
+		t.Errorf("%+v, %v", views, err)
+	}
+	alice.mustClaim("pool:gpu#2")
+	watch.For = time.Minute
+	_, err := bob.Watch(t.Context(), watch)
+	want(t, err, ErrTimeUp)
 }

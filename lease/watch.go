@@ -2,6 +2,7 @@ package lease
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/git-worklease/git-worklease/refstore"
@@ -12,7 +13,7 @@ type Awaited string
 
 // What a watch can wait for.
 const (
-	// AwaitFree: this session could claim all of the resources.
+	// AwaitFree: this session could claim all of the resources, of a pool any slot.
 	AwaitFree Awaited = "free"
 	// AwaitChange: the ref of any of the resources has moved since the first look.
 	AwaitChange Awaited = "change"
@@ -95,12 +96,25 @@ func (w *watcher) happened(views []View) bool {
 	if w.req.Until == AwaitChange {
 		return w.changed(views)
 	}
+	return !slices.ContainsFunc(w.req.Resources, func(r Resource) bool {
+		free, _ := free(r, views)
+		return !free
+	})
+}
+
+// free says whether r can be claimed, or else when that can be done; of a pool that is any of its slots.
+func free(r Resource, views []View) (now bool, at time.Time) {
 	for i := range views {
-		if !views[i].Takeable {
-			return false
+		v := &views[i]
+		switch {
+		case v.Resource != r && !v.Resource.in(r):
+		case v.Takeable:
+			return true, time.Time{}
+		case at.IsZero() || !v.TakeableAt.IsZero() && v.TakeableAt.Before(at):
+			at = v.TakeableAt
 		}
 	}
-	return true
+	return false, at
 }
 
 // changed compares with what was seen first of each resource. Of a ref that went back nothing is concluded.
@@ -121,9 +135,9 @@ func (w *watcher) changed(views []View) bool {
 // wake is when the last of the resources becomes free by itself; zero where that is not known, or not waited for.
 func (w *watcher) wake(views []View) time.Time {
 	var last time.Time
-	for i := range views {
-		if w.req.Until == AwaitFree && !views[i].Takeable {
-			last = later(last, views[i].TakeableAt)
+	for _, r := range w.req.Resources {
+		if now, at := free(r, views); w.req.Until == AwaitFree && !now {
+			last = later(last, at)
 		}
 	}
 	return last

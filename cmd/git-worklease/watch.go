@@ -34,6 +34,8 @@ What can't be told is neither free nor a change, and a remote that does not answ
 waited for. When the time of --timeout is up, that is exit 5, or exit 2 where it can't be
 told what is there. Without --timeout it goes on until it is interrupted.
 
+A pool is free as soon as one of its slots is.
+
 To see that a resource is free is not to have it: claim --wait waits and claims.`,
 		Example: "  git worklease watch deploy:staging\n  git worklease watch task:login --until change --timeout 5m",
 		Args:    someKeys, ValidArgsFunction: noFiles,
