@@ -127,8 +127,8 @@ type claimer struct {
 
 // whole is of calls whose swaps go on when they are told to stop, so that none is cut in half.
 type whole struct {
-	// made are the claims that were tried to be taken.
-	made []ClaimID
+	// made are the intents of claims that were tried to be taken.
+	made []*Intent
 }
 
 // claim decides and tries until the claim is held or refused.

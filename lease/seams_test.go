@@ -1,9 +1,33 @@
 package lease
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
+
+	"github.com/git-worklease/git-worklease/refstore"
 )
+
+// blind is a way to the server on which the next reads fail.
+type blind struct {
+	refstore.Transport
+	reads int
+}
+
+func (b *blind) Refs(ctx context.Context, prefixes []string) (map[string]refstore.OID, error) {
+	if b.reads > 0 {
+		b.reads--
+		return gone{}.Refs(ctx, prefixes)
+	}
+	return b.Transport.Refs(ctx, prefixes)
+}
+
+func (a *actor) goBlind() *blind {
+	b := &blind{Transport: a.wire.Transport}
+	a.wire.Transport = b
+	return b
+}
 
 // TestPoolBesideItsSlots: a pool whose every slot is in the same request is a bad request, not a claim of nothing.
 func TestPoolBesideItsSlots(t *testing.T) {
@@ -50,4 +74,29 @@ func TestWatchPool(t *testing.T) {
 	watch.For = time.Minute
 	_, err := bob.Watch(t.Context(), watch)
 	want(t, err, ErrTimeUp)
+}
+
+// TestWaitForPoolStoppedInDoubt: a waiter is told to stop while the swap of a slot is under way, whose reply is lost. The slot is given back.
+func TestWaitForPoolStoppedInDoubt(t *testing.T) {
+	w := newWorld(t)
+	bob := w.actor("bob", pools(1))
+	bob.mustClaim("task:before")
+	bob.mustRelease("task:before")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	blind := bob.goBlind()
+	bob.wire.push = func(tx *refstore.Tx, send func() (*refstore.Report, error)) (*refstore.Report, error) {
+		bob.wire.push = nil
+		cancel()
+		blind.reads = 1
+		return bob.wire.loseReply(tx, send)
+	}
+	_, err := bob.Wait(ctx, waitFor(time.Hour, "pool:gpu"))
+	if want(t, err, context.Canceled); errors.Is(err, ErrPending) {
+		t.Error(err)
+	}
+	nothingLeft(t, w, &actor{w: w, local: bob.local}, "stopped", nil)
+	if rec := w.tip("pool:gpu#1"); rec == nil || !rec.Released() {
+		t.Errorf("%+v", rec)
+	}
 }

@@ -82,7 +82,7 @@ func (c *claimer) send(ctx Context, i *Intent) error {
 	if err := ctx.Err(); err != nil {
 		return timeUp(err)
 	}
-	c.whole.made = append(c.whole.made, i.Hold.Claim)
+	c.whole.made = append(c.whole.made, i)
 	whole, cancel := c.attempt(context.WithoutCancel(ctx))
 	defer cancel()
 	return c.write(whole, i)

@@ -91,7 +91,7 @@ func (w *waiter) giveUp(over Context) error {
 	}
 	ctx, cancel := w.attempt(context.WithoutCancel(over))
 	defer cancel()
-	open, serr := w.settle(ctx, false, w.want)
+	open, serr := w.settle(ctx, false, w.touched())
 	for _, p := range open {
 		if p.Session == w.o.Holder.Session {
 			err = errors.Join(err, p)
@@ -99,11 +99,25 @@ func (w *waiter) giveUp(over Context) error {
 	}
 	holds, herr := w.local.Holds()
 	for _, h := range holds {
-		if h.End == nil && slices.Contains(w.made, h.Claim) {
+		if h.End == nil && w.took(h.Claim) {
 			w.giveBack(ctx, h)
 		}
 	}
 	return errors.Join(err, serr, herr)
+}
+
+// touched are the resources of all claims that were tried to be taken: of a pool the slots.
+func (w *whole) touched() []Resource {
+	var all []Resource
+	for _, i := range w.made {
+		all = append(all, i.Resources...)
+	}
+	return all
+}
+
+// took says whether a claim is one of those.
+func (w *whole) took(claim ClaimID) bool {
+	return slices.ContainsFunc(w.made, func(i *Intent) bool { return i.Hold.Claim == claim })
 }
 
 func (w *waiter) giveBack(ctx Context, h Hold) {
