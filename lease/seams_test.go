@@ -100,3 +100,20 @@ func TestWaitForPoolStoppedInDoubt(t *testing.T) {
 		t.Errorf("%+v", rec)
 	}
 }
+
+// TestWaitClaimsWhatItTook: the wait takes a path in one try and can only look around in the next. It has claimed it, and does not call it held before.
+func TestWaitClaimsWhatItTook(t *testing.T) {
+	w := newWorld(t)
+	bob := w.actor("bob")
+	bob.mustClaim("task:before")
+	blind := bob.goBlind()
+	bob.wire.push = func(_ *refstore.Tx, send func() (*refstore.Report, error)) (*refstore.Report, error) {
+		bob.wire.push = nil
+		blind.reads = 1
+		return send()
+	}
+	res, err := bob.Wait(t.Context(), waitFor(time.Hour, "path:src"))
+	if err != nil || res.Outcome != Claimed {
+		t.Errorf("%+v, %v", res, err)
+	}
+}

@@ -37,6 +37,9 @@ func (a *Authority) Wait(ctx Context, req WaitRequest) (*ClaimResult, error) {
 		case ctx.Err() != nil:
 			return nil, w.giveUp(ctx)
 		case err == nil:
+			if w.took(result.Hold.Claim) { // in an earlier try, whose end was not known
+				result.Outcome = Claimed
+			}
 			return result, nil
 		case !passes(err), req.For == 0, w.over():
 			return nil, err
