@@ -80,6 +80,19 @@ func (a *Authority) confirmPaths(ctx Context, h Hold, mayWrite bool) (Hold, erro
 	})
 }
 
+// confirmed is a claim that counts, for a verb that goes on with it; one that was withdrawn is a [*LostError].
+func (a *Authority) confirmed(ctx Context, h Hold) (Hold, error) {
+	if !h.Unconfirmed {
+		return h, nil
+	}
+	now, err := a.confirmPaths(ctx, h, true)
+	var withdrawn *withdrawnError
+	if errors.As(err, &withdrawn) {
+		err = withdrawn.lost(&h)
+	}
+	return now, err
+}
+
 // lookAround is look for a claim of paths.
 func (a *Authority) lookAround(ctx Context, h *Hold) (st *standing, s *snapshot, err error) {
 	for range 2 { // a torn view is read again

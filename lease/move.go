@@ -81,6 +81,10 @@ func (a *Authority) moveHold(ctx Context, h Hold, to string) MoveResult {
 }
 
 func (a *Authority) moveOnce(ctx Context, h Hold, to string) (MoveResult, error) {
+	h, err := a.confirmed(ctx, h)
+	if err != nil {
+		return MoveResult{}, err
+	}
 	st, _, err := a.look(ctx, &h)
 	switch {
 	case err != nil:

@@ -160,15 +160,11 @@ type renewalStep struct {
 // prepare decides on one renewal, by a snapshot; nil: what stands at the refs is read.
 func (a *Authority) prepare(ctx Context, h Hold, s *snapshot, how manner) (*renewalStep, error) {
 	if h.Unconfirmed {
-		now, err := a.confirmPaths(ctx, h, true)
-		var withdrawn *withdrawnError
-		switch {
-		case errors.As(err, &withdrawn):
-			return nil, withdrawn.lost(&h)
-		case err != nil:
+		var err error
+		if h, err = a.confirmed(ctx, h); err != nil {
 			return nil, err
 		}
-		h, s = now, nil
+		s = nil
 	}
 	st, err := a.lookFrom(ctx, &h, s)
 	switch {

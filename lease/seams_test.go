@@ -117,3 +117,35 @@ func TestWaitClaimsWhatItTook(t *testing.T) {
 		t.Errorf("%+v, %v", res, err)
 	}
 }
+
+// TestMoveOfWhatIsConfirmed: a process hands a path claim on that it has read before another confirmed it. It counts in the other session as well.
+func TestMoveOfWhatIsConfirmed(t *testing.T) {
+	w := newWorld(t)
+	alice := w.actor("alice")
+	alice.mustClaim("task:first")
+	alice.swapped("path:src")
+	mover, second := alice.process("alice"), alice.process("alice")
+	if _, err := mover.settle(t.Context(), true, nil); err != nil {
+		t.Fatal(err)
+	}
+	mover.wire.listed = func(map[string]refstore.OID) { second.mustStatus("path:src") } // which confirms it
+	if _, err := mover.Move(t.Context(), MoveRequest{Resources: []Resource{"path:src"}, To: "next"}); err != nil {
+		t.Fatal(err)
+	}
+	if h := w.holdOf(alice.process("next")); h.Unconfirmed {
+		t.Error("the next session's claim does not count any more")
+	}
+}
+
+// TestMoveOfWhatOverlaps: a path claim that came at the same time as another's is withdrawn rather than handed on.
+func TestMoveOfWhatOverlaps(t *testing.T) {
+	w := newWorld(t)
+	alice, bob := w.actor("alice"), w.actor("bob")
+	alice.mustClaim("task:first")
+	bothSwapped(alice, bob)
+	_, err := alice.Move(t.Context(), MoveRequest{Resources: []Resource{"path:src"}, To: "next"})
+	want(t, err, ErrLost)
+	if rec := w.tip("path:src"); !rec.Released() {
+		t.Errorf("%+v", rec)
+	}
+}
