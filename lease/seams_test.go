@@ -29,6 +29,20 @@ func (a *actor) goBlind() *blind {
 	return b
 }
 
+// early does something before the next read.
+type early struct {
+	refstore.Transport
+	do func()
+}
+
+func (e *early) Refs(ctx context.Context, prefixes []string) (map[string]refstore.OID, error) {
+	if do := e.do; do != nil {
+		e.do = nil
+		do()
+	}
+	return e.Transport.Refs(ctx, prefixes)
+}
+
 // TestPoolBesideItsSlots: a pool whose every slot is in the same request is a bad request, not a claim of nothing.
 func TestPoolBesideItsSlots(t *testing.T) {
 	w := newWorld(t)
@@ -147,5 +161,26 @@ func TestMoveOfWhatOverlaps(t *testing.T) {
 	want(t, err, ErrLost)
 	if rec := w.tip("path:src"); !rec.Released() {
 		t.Errorf("%+v", rec)
+	}
+}
+
+// a release, now and later.
+func TestReleasedStaysReleased(t *testing.T) {
+	w := newWorld(t)
+	alice, bob := w.actor("alice"), w.actor("bob")
+	alice.mustClaim("task:1")
+	second := alice.process("alice")
+	second.wire.Transport = &early{second.wire.Transport, func() {
+		alice.mustRelease("task:1")
+		bob.mustClaim("task:1")
+	}}
+	if _, err := second.Renew(t.Context(), RenewRequest{}); err == nil {
+		t.Error("renewed")
+	}
+	if h := w.holdOf(alice); h.End == nil || h.End.How != EndReleased {
+		t.Errorf("%+v", h.End)
+	}
+	if res := alice.mustRelease("task:1"); !res[0].Already {
+		t.Errorf("%+v", res)
 	}
 }

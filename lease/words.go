@@ -101,14 +101,17 @@ type End struct {
 	Words string `json:"words,omitempty"`
 }
 
-// Replaces says whether h may stand in for saved, the same claim as a session's file has it. A claim that ended stays ended, unless it was moved
-// to another session and comes back later; one that is at another place by now stays there.
+// Replaces says whether h may stand in for saved, the same claim as a session's file has it. A claim that ended stays ended, and as it did, whatever
+// a process finds at its ref that did not know; unless it was moved to another session and comes back later, or what was thought lost had been
+// released. One that is at another place by now stays there.
 func (h *Hold) Replaces(saved *Hold) bool {
 	switch {
 	case h.Place != saved.Place:
 		return false
-	case saved.End == nil || h.End != nil:
+	case saved.End == nil:
 		return true
+	case h.End == nil:
+		return saved.End.How == EndMoved && h.Revision > saved.Revision
 	}
-	return saved.End.How == EndMoved && h.Revision > saved.Revision
+	return h.End.How == saved.End.How || saved.End.How == EndLost && h.End.How == EndReleased
 }
