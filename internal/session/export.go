@@ -58,10 +58,21 @@ func (e *FileError) Unwrap() error { return e.Err }
 // leaves them in both places rather than in none. Their keys are forgotten. With writes of the session under way or left behind it is a
 // [*lease.PendingError].
 func (s *State) Export(x Export, end lease.End, save func(data []byte) error) ([]lease.Hold, error) {
-	if err := s.checkSettled(); err != nil {
+	if err := makeDir(s.dir); err != nil {
 		return nil, err
 	}
-	err := s.changeSession(s.o.Session, s.readSession, func(f *sessionFile) error {
+	err := withLock(s.path("pending.lock"), func() error { // so that no write begins that does not see the claims end
+		if err := s.checkSettled(); err != nil {
+			return err
+		}
+		return s.take(&x, end, save)
+	})
+	return x.Claims, err
+}
+
+// take is Export once there are no writes.
+func (s *State) take(x *Export, end lease.End, save func(data []byte) error) error {
+	return s.changeSession(s.o.Session, s.readSession, func(f *sessionFile) error {
 		for i := range f.Holds {
 			if f.Holds[i].End == nil {
 				x.Claims = append(x.Claims, f.Holds[i])
@@ -77,7 +88,6 @@ func (s *State) Export(x Export, end lease.End, save func(data []byte) error) ([
 		}
 		return save(data)
 	})
-	return x.Claims, err
 }
 
 func (x *Export) encode(session string) ([]byte, error) {
@@ -89,45 +99,24 @@ func (x *Export) encode(session string) ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
-// checkSettled refuses while a write of this session has an open outcome.
+// checkSettled refuses while a write of this session is under way or was left behind. The caller has the lock of all intents.
 func (s *State) checkSettled() error {
-	left, busy, err := s.Pending()
-	if err != nil {
-		return err
-	}
-	var open error
-	for _, i := range left {
-		if err := s.Leave(i); err != nil {
-			return err
-		}
-		if i.Session == s.o.Session && open == nil {
-			open = &lease.PendingError{Verb: i.Verb, Session: i.Session, Resources: i.Resources}
-		}
-	}
-	if open == nil && busy > 0 {
-		open = s.busy()
-	}
-	return open
-}
-
-// Open says whether any write of this clone is under way, or was left behind.
-func (s *State) Open() (bool, error) {
-	ids, err := s.pendingIDs()
-	return len(ids) > 0, err
-}
-
-// busy is the write of this session that a living process is in the middle of, as an error; nil for none.
-func (s *State) busy() error {
 	files, err := s.intents(nil)
 	if err != nil {
 		return err
 	}
 	for _, f := range files {
 		if i := f.Intent; i.Session == s.o.Session {
-			return &lease.PendingError{Verb: i.Verb, Session: i.Session, Resources: i.Resources, Busy: true}
+			return &lease.PendingError{Verb: i.Verb, Session: i.Session, Resources: i.Resources, Busy: s.writing(i.ID)}
 		}
 	}
 	return nil
+}
+
+// Open says whether any write of this clone is under way, or was left behind.
+func (s *State) Open() (bool, error) {
+	ids, err := s.pendingIDs()
+	return len(ids) > 0, err
 }
 
 // WriteExport writes a new file that nobody else can read, and returns once it would survive a loss of power. A file that is there is left alone.

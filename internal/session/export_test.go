@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/git-worklease/git-worklease/internal/lockfile"
 	"github.com/git-worklease/git-worklease/internal/session"
 	"github.com/git-worklease/git-worklease/lease"
 )
@@ -139,6 +140,22 @@ func TestExportKeepsClaimsThatWereNotSaved(t *testing.T) {
 	if _, err := openState(t, filepath.Dir(s.Dir()), "none").Export(session.Export{}, moved, never); !errors.Is(err, lease.ErrNotHeld) {
 		t.Errorf("nothing to export: %v", err)
 	}
+}
+
+// TestExportLetsNoWriteBegin: from the look for writes until the claims have ended, none begins. It might bring a claim back here that is in the file
+// as well.
+func TestExportLetsNoWriteBegin(t *testing.T) {
+	s := openState(t, clone(t), "a")
+	must(t, s.SaveHold(real("a", "task:1")))
+	_, err := s.Export(session.Export{}, moved, func([]byte) error {
+		unlock, err := lockfile.TryLock(filepath.Join(s.Dir(), "pending.lock"))
+		if err == nil {
+			t.Error("a write can begin")
+			return unlock()
+		}
+		return nil
+	})
+	must(t, err)
 }
 
 func TestExportFiles(t *testing.T) {

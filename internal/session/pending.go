@@ -248,7 +248,7 @@ func (s *State) pendingIDs() ([]string, error) {
 	return ids, err
 }
 
-// intents reads the intents that touch any of resources; with none given, all. They are sorted by the time of their claim's last
+// intents reads, under the lock of all intents, those that touch any of resources; with none given, all. They are sorted by the time of their claim's last
 // write, then by ID.
 func (s *State) intents(resources []lease.Resource) ([]*intentFile, error) {
 	ids, err := s.pendingIDs()
