@@ -103,15 +103,18 @@ func TestCase42VerbsWithoutKey(t *testing.T) {
 	w := httpSite(t, gitserver.HTTPOptions{}).worker(t, "alice")
 	first, second := w.agent(t), w.agent(t)
 	first.do(t, 0, "claim task:a")
-	for _, verb := range []string{"verify", "renew", "release"} {
-		out := second.do(t, 4, verb)
+	for verb, code := range map[string]int{"verify": 4, "renew": 4, "heartbeat": 4, "heartbeat --watch": 4, "checkpoint {}": 4, "exec -- true": 125, "release": 4} {
+		out := second.do(t, code, verb)
 		if !strings.Contains(out, fmt.Sprintf("(%d); name it to act on it", first.cmd.Process.Pid)) || strings.Contains(out, verb+"d") {
 			t.Errorf("%s: the second is told %s", verb, out)
 		}
 	}
 	second.do(t, 3, "session export ../x.json")
 	second.do(t, 0, "claim task:b")
-	for _, verb := range []string{"verify", "renew", "release"} {
+	if out := second.do(t, 0, `exec -- sh -c 'echo "under $WORKLEASE_CLAIMS"'`); !strings.Contains(out, `"task:b"`) || strings.Contains(out, `"task:a"`) {
+		t.Errorf("exec: the second runs %s", out)
+	}
+	for _, verb := range []string{"verify", "renew", "checkpoint {}", "release"} {
 		if out := second.do(t, 0, verb); !strings.Contains(out, " task:b ·") || strings.Contains(out, " task:a ·") {
 			t.Errorf("%s: the second is told %s", verb, out)
 		}

@@ -58,6 +58,9 @@ func (a *app) runCheckpoint(ctx context.Context, o checkpointOptions) (*outcome,
 		return nil, err
 	}
 	defer w.close()
+	if resources, err = w.acting(resources); err != nil {
+		return nil, err
+	}
 	results, err := w.lease.Checkpoint(w.ctx, lease.CheckpointRequest{Resources: resources, Data: data})
 	if len(results) == 0 {
 		return nil, nothingHeld(err)

@@ -68,7 +68,11 @@ func (x *execution) introduce(predecessors []*lease.Record) {
 func (x *execution) verify(ctx context.Context) error {
 	ctx, cancel := x.work.attempt(ctx)
 	defer cancel()
-	results, err := x.work.lease.Verify(ctx)
+	own, err := x.work.acting(nil)
+	if err != nil {
+		return err
+	}
+	results, err := x.work.lease.Verify(ctx, own...)
 	if err != nil || len(results) == 0 {
 		return nothingHeld(err)
 	}

@@ -84,6 +84,9 @@ func (a *app) watchOver(ctx context.Context, keys []string) error {
 	}
 	defer w.close()
 	w.git.Interactive = false
+	if resources, err = w.acting(resources); err != nil {
+		return err
+	}
 	v := &vigil{app: a}
 	req, err := v.start(w, resources)
 	if err != nil {

@@ -146,7 +146,11 @@ func (w *work) acting(resources []lease.Resource) ([]lease.Resource, error) {
 
 // checkFormer refuses to renew or prove what an earlier worktree has claimed. To release it is how it ends.
 func (w *work) checkFormer(resources []lease.Resource) error {
-	for _, r := range resources {
+	held, err := w.lease.Held(resources)
+	if err != nil {
+		return err
+	}
+	for _, r := range held {
 		err := w.state.CheckClaimant(session.SystemProcesses{}, []lease.Resource{r})
 		if errors.Is(err, session.ErrFormer) && w.app.releases {
 			continue
