@@ -93,11 +93,14 @@ func (s *Store) wait(ctx context.Context, r *request, longest time.Duration) []e
 	}
 }
 
-// alone takes the request back and sends it by itself: in doubt where another process has taken it, because that may have sent it.
+// alone takes the request back and sends it by itself, unless it is too old: in doubt where another process has taken it, because that may have sent it.
 func (s *Store) alone(ctx context.Context, r *request) []error {
 	taken := !r.withdraw()
 	if errs := r.result(); errs != nil {
 		return errs
+	}
+	if r.old() {
+		return r.expired(taken)
 	}
 	return refstore.Together(ctx, s.Store, r.transactions(taken)...)
 }
@@ -190,7 +193,7 @@ func take(batch []*request, r *request) []*request {
 	switch {
 	case r.answered():
 	case r.old():
-		r.expire()
+		r.finish(r.expired(!r.withdraw()))
 	case r.take():
 		return append(batch, r)
 	}

@@ -151,17 +151,17 @@ func (r *request) old() bool {
 // errTooOld is what is said of a request that was not sent in time.
 var errTooOld = errors.New("it waited too long to be sent")
 
-// expire answers a request that is too old. Whether an earlier sender had sent it can't be told.
-func (r *request) expire() {
+// expired is the answer to a request that is too old, in doubt where an earlier sender may have sent it.
+func (r *request) expired(doubt bool) []error {
 	err := error(&refstore.UnavailableError{Trouble: refstore.TroubleDeadline, Err: errTooOld})
-	if !r.withdraw() {
+	if doubt {
 		err = &refstore.UndecidedError{Err: err}
 	}
 	errs := make([]error, len(r.Txs))
 	for i := range errs {
 		errs[i] = err
 	}
-	r.finish(errs)
+	return errs
 }
 
 // finish leaves what came of a request to the process that posted it.

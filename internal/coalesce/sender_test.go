@@ -244,3 +244,26 @@ func TestSenderIsInterrupted(t *testing.T) {
 		}
 	})
 }
+
+// TestSleptWhileItWaited: a process that was suspended while another had the lock does not send what is too old by then.
+func TestSleptWhileItWaited(t *testing.T) {
+	in(t, func(t *testing.T, c *clone) {
+		s := c.process()
+		c.posted(c.tx(s, 2, "", "two")).forget() // which makes the folder
+		unlock, err := lockfile.TryLock(s.path("lock"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tx := c.tx(s, 1, "", "one")
+		result := make(chan []error)
+		go func() {
+			result <- s.Gather(t.Context(), refstore.Patience{Wait: 2 * time.Second, Life: 10 * time.Second}, tx)
+		}()
+		<-time.After(100 * time.Millisecond)
+		c.machine.suspend(time.Minute)
+		if errs := <-result; !errors.Is(errs[0], refstore.ErrUnavailable) || errors.Is(errs[0], refstore.ErrUndecided) || !c.at(1).IsZero() {
+			t.Errorf("%v", errs)
+		}
+		_ = unlock()
+	})
+}
