@@ -101,10 +101,7 @@ func (a *app) runClaim(ctx context.Context, o claimOptions) (*outcome, error) {
 // checkResult checks the claimant again, who may have come in between: of a claim that was there already, and of paths. A claim that was only made now is
 // given back.
 func (w *work) checkResult(r *lease.ClaimResult) error {
-	resources := make([]lease.Resource, len(r.Hold.Members))
-	for i, m := range r.Hold.Members {
-		resources[i] = m.Resource
-	}
+	resources := resourcesOf(r.Hold)
 	if r.Outcome == lease.Claimed && !slices.ContainsFunc(resources, lease.Resource.IsPath) {
 		return nil
 	}

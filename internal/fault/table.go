@@ -78,7 +78,6 @@ var claimRows = []Row{
 		Hint: "stop here: commit what is done to a branch of your own without pushing it, and claim again before you go on", errs: []error{lease.ErrLost}, tell: tellLost},
 	{Reason: "former-worktree", Exit: Refused, Means: "the claim was made in a worktree that is gone, and nothing but the name of the present one names the session",
 		Hint: "`git worklease session adopt` takes it over for this worktree", errs: []error{session.ErrFormer}, tell: tellFormer},
-	{Reason: "lost", Exit: Lost, Means: "the claim was taken over, ended or deleted by another", Hint: "stop writing; claim it again before you go on", errs: []error{lease.ErrLost}, tell: tellLost},
 	{Reason: "key-lost", Exit: Lost, Means: "the claim is in this session's name, but the session's key is gone", Hint: "wait until it can be claimed again; `git worklease status` shows when",
 		errs: []error{lease.ErrKeyLost}},
 	{Reason: "moving", Exit: Lost, Means: "the claim was brought to this clone, and its record does not say so yet", Hint: "`git worklease renew`", errs: []error{lease.ErrMoving}},
