@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/git-worklease/git-worklease/internal/gitserver"
+	"github.com/git-worklease/git-worklease/internal/session"
 	"github.com/git-worklease/git-worklease/lease"
 )
 
@@ -279,5 +281,36 @@ func TestExecMaxDuration(t *testing.T) {
 	r.ends(124, "git-worklease: sh: longer than --max-duration of 1h0m0s")
 	if rec := s.record(t, "task:demo"); !rec.Released() || rec.Release.Outcome != lease.OutcomeAbandoned {
 		t.Errorf("%s", brief(rec))
+	}
+}
+
+// forgetful is local state whose claims can't be had any more once one was saved.
+type forgetful struct {
+	lease.Local
+	saved *atomic.Bool
+	err   error
+}
+
+func (f forgetful) SaveHold(h lease.Hold) error {
+	defer f.saved.Store(true)
+	return f.Local.SaveHold(h)
+}
+
+func (f forgetful) Holds() ([]lease.Hold, error) {
+	if f.saved.Load() {
+		return nil, f.err
+	}
+	return f.Local.Holds()
+}
+
+// TestExecWithoutItsFile: the session's file vanishes, or can't be read any more, before the keeper has begun. The command is ended.
+func TestExecWithoutItsFile(t *testing.T) {
+	alice := httpSite(t, gitserver.HTTPOptions{}).worker(t, "alice")
+	for name, err := range map[string]error{"gone": nil, "unreadable": session.ErrLoose} {
+		e := &env{args: []string{"exec", "--claim", "task:" + name, "--", "sleep", "600"}}
+		e.local = func(l lease.Local) lease.Local { return forgetful{l, &atomic.Bool{}, err} }
+		if r := alice.run(t, e); r.Code != 125 {
+			t.Errorf("%s: exit %d\n%s", name, r.Code, r.Stderr)
+		}
 	}
 }

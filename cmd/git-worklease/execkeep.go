@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -34,7 +35,7 @@ func newKeeping(x *execution) *keeping {
 func (k *keeping) follow(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var under, talk sync.WaitGroup
-	under.Go(func() { _ = k.work.lease.Keep(ctx, lease.KeepRequest{Claims: k.claims(), Tell: k.tell}) }) // its end is told, or ours
+	under.Go(func() { k.keep(ctx) })
 	if k.o.maxDuration > 0 {
 		under.Go(func() { k.limit(ctx) })
 	}
@@ -53,6 +54,16 @@ func (k *keeping) follow(ctx context.Context) error {
 	return k.over
 }
 
+// keep keeps the claims. Where it can't even begin, the command must not go on, since nobody would end it in time.
+func (k *keeping) keep(ctx context.Context) {
+	err := k.work.lease.Keep(ctx, lease.KeepRequest{Claims: k.claims(), Tell: k.tell})
+	if err != nil && ctx.Err() == nil {
+		k.end(lease.Hold{}, err)
+		k.job.Terminate()
+		k.killAfter(k.shortest())
+	}
+}
+
 func (k *keeping) claims() []lease.ClaimID {
 	ids := make([]lease.ClaimID, len(k.holds))
 	for i, h := range k.holds {
@@ -63,6 +74,9 @@ func (k *keeping) claims() []lease.ClaimID {
 
 // tell acts on what the keeper finds.
 func (k *keeping) tell(e lease.KeepEvent) {
+	if len(e.Hold.Members) == 0 { // the file does not have it any more
+		e.Hold, _ = k.under(e.Hold.Claim)
+	}
 	name := term.Clean(string(e.Hold.Members[0].Resource))
 	switch e.Kind {
 	case lease.KeepRenewed:
@@ -173,7 +187,7 @@ func (k *keeping) stands() bool {
 		skew = 0
 	}
 	for _, h := range holds {
-		if h.End == nil && k.runsUnder(h.Claim) && h.Left(k.clock.Now().Add(skew), k.clock.Instant()) <= 0 {
+		if _, ours := k.under(h.Claim); ours && h.End == nil && h.Left(k.clock.Now().Add(skew), k.clock.Instant()) <= 0 {
 			k.end(h, fmt.Errorf("%s: %w", h.Members[0].Resource, lease.ErrExpired))
 			return false
 		}
@@ -181,13 +195,13 @@ func (k *keeping) stands() bool {
 	return true
 }
 
-func (k *keeping) runsUnder(id lease.ClaimID) bool {
-	for _, h := range k.holds {
-		if h.Claim == id {
-			return true
-		}
+// under is a claim that the command runs under.
+func (k *keeping) under(id lease.ClaimID) (h lease.Hold, ok bool) {
+	i := slices.IndexFunc(k.holds, func(h lease.Hold) bool { return h.Claim == id })
+	if i < 0 {
+		return lease.Hold{}, false
 	}
-	return false
+	return k.holds[i], true
 }
 
 // endingError is that a command was ended because a claim could not be kept. It counts as [lease.ErrExpired], which the claim would have done.
