@@ -18,6 +18,7 @@ const (
 	StandingHeld       Standing = "held"        // a claim that was not released, whatever its age
 	StandingReleased   Standing = "released"    // free, with a past
 	StandingReserved   Standing = "reserved"    // released, and kept for an agent
+	StandingOverlapped Standing = "overlapped"  // a path that is free by itself, while another has one that overlaps with it
 	StandingPending    Standing = "pending"     // a write of this clone may land yet
 	StandingCorrupt    Standing = "corrupt"     // no valid record
 	StandingNewer      Standing = "newer"       // a record of a later version
@@ -46,9 +47,12 @@ type View struct {
 	// Deadline is the end of Left, and TakeableAt the time from which this session could take it, both on this machine's clock. They are
 	// zero where they don't apply.
 	Deadline, TakeableAt time.Time
+	// Rival is the claim of a path that overlaps with this one and keeps it from being claimed. Where the state is StandingOverlapped, Left and
+	// Deadline are the rival's.
+	Rival *HeldError
 	// Observed: the age counts from when this clone first saw the record, because of its terms or because its stamp is in the future.
 	Observed bool
-	// Problem says why the state is not free, held, released or reserved.
+	// Problem says why the state is not free, held, released, reserved or overlapped.
 	Problem error
 }
 
@@ -80,7 +84,7 @@ func (a *Authority) Status(ctx Context, resources ...Resource) ([]View, error) {
 			return nil, nil
 		}
 	}
-	s, err := a.read(ctx, resources)
+	s, err := a.readFor(ctx, resources)
 	if err != nil {
 		return nil, err
 	}
@@ -116,6 +120,9 @@ func (a *Authority) views(resources []Resource, s *snapshot, holds []Hold, open 
 		}
 		if p != nil && views[i].unsettled(p) {
 			views[i].State, views[i].Problem, views[i].Takeable = StandingPending, p, false
+		}
+		if err := a.bar(&views[i], s, resources, m); err != nil {
+			return nil, err
 		}
 	}
 	return views, nil

@@ -43,6 +43,7 @@ type viewJSON struct {
 	LeftSecs   *int64         `json:"time_left_seconds,omitempty"`
 	TakeableAt *time.Time     `json:"takeable_at,omitempty"`
 	Record     *recordJSON    `json:"record,omitempty"`
+	Rival      *recordJSON    `json:"rival,omitempty"`
 	Error      *failure       `json:"error,omitempty"`
 }
 
@@ -59,6 +60,10 @@ func newViewJSON(v *lease.View, a *app) viewJSON {
 	if v.Record != nil {
 		r := newRecordJSON(v.Record)
 		j.Record = &r
+	}
+	if v.Rival != nil {
+		r := newRecordJSON(v.Rival.Record)
+		j.Rival = &r
 	}
 	if v.Problem != nil {
 		j.Error = a.explain(v.Problem)
@@ -143,12 +148,24 @@ func viewRow(p *printer, t *term.Table, v *lease.View) {
 	if r := v.Record; r != nil {
 		generation, holder, purpose = fmt.Sprint(r.Generation), fault.Holder(r.Holder), term.Clean(r.Purpose)
 	}
-	if v.State == lease.StandingReserved {
+	switch v.State {
+	case lease.StandingReserved:
 		holder = "for " + term.Clean(v.Record.Release.ReservedFor)
+	case lease.StandingOverlapped:
+		holder, purpose = rivalWords(v.Rival), term.Clean(v.Rival.Record.Purpose)
 	}
 	state, style := viewState(v)
 	t.Row(name, state, generation, viewTime(p, v), holder, purpose)
 	t.Style(1, style)
+}
+
+// rivalWords says who has a path that overlaps, and which.
+func rivalWords(e *lease.HeldError) string {
+	path := term.Clean(string(e.Resource))
+	if e.Reserved {
+		return fmt.Sprintf("for %s, by %s", term.Clean(e.Record.Release.ReservedFor), path)
+	}
+	return fmt.Sprintf("%s, by %s", fault.Holder(e.Record.Holder), path)
 }
 
 // viewState is the state in a word or two, and how it stands out.
@@ -162,6 +179,8 @@ func viewState(v *lease.View) (string, term.Style) {
 		return "held", term.Bold
 	case v.State == lease.StandingHeld:
 		return string(v.Liveness), term.Warn
+	case v.State == lease.StandingOverlapped:
+		return string(v.State), term.Bold
 	case v.State == lease.StandingFree, v.State == lease.StandingReleased, v.State == lease.StandingReserved:
 		return string(v.State), term.Plain
 	default:

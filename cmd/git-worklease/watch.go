@@ -30,6 +30,8 @@ func newWatch(a *app) *cobra.Command {
   --until free    when this session could claim all of them (the default)
   --until change  when anything was written to any of them, be it a renewal
 
+A path is not free while another has one that overlaps with it.
+
 What can't be told is neither free nor a change, and a remote that does not answer is
 waited for. When the time of --timeout is up, that is exit 5, or exit 2 where it can't be
 told what is there. Without --timeout it goes on until it is interrupted.
@@ -97,6 +99,9 @@ func whoHas(views []lease.View) string {
 		if r := views[i].Record; r != nil {
 			b.WriteString(string(r.Claim) + " ")
 		}
+		if e := views[i].Rival; e != nil {
+			b.WriteString(string(e.Record.Claim) + " ")
+		}
 	}
 	return b.String()
 }
@@ -123,6 +128,8 @@ func watchedWords(views []lease.View, now time.Time) string {
 func viewWords(v *lease.View, now time.Time) string {
 	name := term.Clean(string(v.Resource)) + " · "
 	switch {
+	case v.State == lease.StandingOverlapped:
+		return name + "overlaps with " + term.Clean(string(v.Rival.Resource)) + " · " + heldWords(v.Rival, now)
 	case v.State != lease.StandingHeld && v.State != lease.StandingReserved:
 		return name + string(v.State)
 	case v.Mine:
