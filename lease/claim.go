@@ -270,7 +270,8 @@ func (c *claimer) mixed(ctx Context, mine []Hold) error {
 			return c.unlessEnded(h, lost)
 		}
 	}
-	return fmt.Errorf("%w: %s", ErrMixedBundle, mine[0].Members[0].Resource)
+	i := slices.IndexFunc(c.want, mine[0].has)
+	return fmt.Errorf("%w: %s", ErrMixedBundle, c.want[max(i, 0)])
 }
 
 func containsAll(h *Hold, want []Resource) bool {
