@@ -39,11 +39,13 @@ What each finding is about: docs/doctor.md.`,
 	cmd.Flags().BoolVar(&o.deep, "deep", false, "check the whole past of each claim, and ask public hosts over https as well")
 	cmd.Flags().BoolVar(&o.repair, "repair", false, "repair corrupt records and a lost authority")
 	cmd.Flags().BoolVar(&o.noWrite, "no-write", false, "write nothing to the remote")
-	cmd.MarkFlagsMutuallyExclusive("repair", "no-write")
 	return cmd
 }
 
 func (a *app) runDoctor(ctx context.Context, o doctorOptions) (*outcome, error) {
+	if o.repair && o.noWrite {
+		return nil, &fault.UsageError{Message: "--no-write does not go with --repair"}
+	}
 	x := &examination{app: a, o: o}
 	x.r.Scene = a.scene()
 	if isTerminal(a.err) && !a.flags.json {

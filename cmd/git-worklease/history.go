@@ -34,7 +34,7 @@ func oneKey(cmd *cobra.Command, args []string) error {
 	if err := someKeys(cmd, args); err != nil || len(args) == 1 {
 		return err
 	}
-	return &fault.UsageError{Message: fmt.Sprintf("%q: %s takes one key", args[1], cmd.CommandPath())}
+	return &fault.UsageError{Message: fmt.Sprintf("%s: %q: it takes one key", commandWords(cmd), args[1])}
 }
 
 func (a *app) runHistory(ctx context.Context, key string, limit int) (*outcome, error) {

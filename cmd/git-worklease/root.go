@@ -29,7 +29,9 @@ Exit status:
   4    lost, or not held: stop writing
   5    nothing found
   6    refused by a policy, a server rule or a missing capability: ask a person
-  130  interrupted`
+  130  interrupted
+
+exec passes on its command's; 124 and 125 are its own.`
 
 // newRoot is the whole command line.
 func newRoot(a *app) *cobra.Command {
@@ -143,14 +145,19 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if cmd.HasParent() {
-		return &fault.UsageError{Message: fmt.Sprintf("%q: %s takes no arguments", args[0], cmd.CommandPath())}
+	if !cmd.HasSubCommands() {
+		return &fault.UsageError{Message: fmt.Sprintf("%s: %q: it takes no arguments", commandWords(cmd), args[0])}
 	}
 	hint := "`" + cmd.CommandPath() + " -h` lists the commands"
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
 	}
-	return &fault.UsageError{Message: fmt.Sprintf("%q is no command", args[0]), Hint: hint}
+	return &fault.UsageError{Message: fmt.Sprintf("%q is no command", strings.TrimSpace(commandWords(cmd)+" "+args[0])), Hint: hint}
+}
+
+// commandWords are the command's words without the program's, such as "session use".
+func commandWords(cmd *cobra.Command) string {
+	return strings.TrimSpace(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().CommandPath()))
 }
 
 // someKeys insists on at least one key, and knows why there may be none.
@@ -159,7 +166,7 @@ func someKeys(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	return &fault.UsageError{
-		Message: cmd.CommandPath() + ": no key given",
+		Message: commandWords(cmd) + ": no key given",
 		Hint:    "write the key, such as task:login; a shell takes an unquoted #42 for a comment",
 	}
 }

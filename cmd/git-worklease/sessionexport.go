@@ -37,7 +37,7 @@ func oneFile(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 && args[0] != "" {
 		return nil
 	}
-	return &fault.UsageError{Message: cmd.CommandPath() + ": give one file, or - for a pipe"}
+	return &fault.UsageError{Message: commandWords(cmd) + ": give one file, or - for a pipe"}
 }
 
 // exportJSON is what was written to a file.
