@@ -27,7 +27,7 @@ func printDetails(p *printer, v *lease.View) {
 	line("purpose", term.Clean(r.Purpose))
 	line("claimed", fmt.Sprintf("%s (%s)", p.date(r.ClaimedAt), p.ago(r.ClaimedAt)))
 	line("renewed", fmt.Sprintf("%s (%s)", p.date(r.RenewedAt), p.ago(r.RenewedAt)))
-	line("terms", fmt.Sprintf("ttl %s, grace %s, taken over when %s, age by %s", r.TTL(), r.Grace(), term.Clean(string(r.Takeover)), term.Clean(string(r.Expiry))))
+	line("terms", fmt.Sprintf("ttl %s, grace %s, taken over when %s, age by %s", term.Length(r.TTL()), term.Length(r.Grace()), term.Clean(string(r.Takeover)), term.Clean(string(r.Expiry))))
 	if len(r.Members) > 1 {
 		line("members", names(r.Members))
 	}

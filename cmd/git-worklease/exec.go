@@ -74,7 +74,7 @@ command that can't be started. Standard output is the command's alone, so that w
 	}
 	flags.Lookup("ttl").Usage = "how long a claim holds unless it is renewed: whole seconds from 10s to 24h, with a unit (default 30m)"
 	flags.VarP(durationFlag{&o.wait}, "wait", "w", "how long to wait for what others hold, such as 10m")
-	flags.DurationVar(&o.maxDuration, "max-duration", 0, "end the command after this `DURATION`, such as 1h")
+	flags.Var(durationFlag{&o.maxDuration}, "max-duration", "end the command after this time, such as 1h")
 	flags.StringVar(&o.purpose, "purpose", "", "what the claim is for, for others to read")
 	flags.StringArrayVar(&o.meta, "meta", nil, "`NAME=VALUE` to keep with the claim, such as branch=login; may be repeated")
 	flags.StringVar(&o.report, "report", "", "`FILE` for a JSON document that says how it went")

@@ -278,7 +278,7 @@ func TestExecMaxDuration(t *testing.T) {
 	alice := s.worker(t, "alice")
 	r := alice.exec(t, "--claim task:demo --ttl 2h --max-duration 1h", "trap 'exit 0' TERM; echo ready; while :; do sleep 1000 & wait; done")
 	alice.pass(t, time.Hour+time.Second)
-	r.ends(124, "git-worklease: sh: longer than --max-duration of 1h0m0s")
+	r.ends(124, "git-worklease: sh: longer than --max-duration of 1h")
 	if rec := s.record(t, "task:demo"); !rec.Released() || rec.Release.Outcome != lease.OutcomeAbandoned {
 		t.Errorf("%s", brief(rec))
 	}

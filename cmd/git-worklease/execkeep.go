@@ -151,7 +151,7 @@ func (k *keeping) limit(ctx context.Context) {
 			return
 		}
 	}
-	k.end(lease.Hold{}, fmt.Errorf("%s: %w of %s", term.Clean(k.o.command[0]), fault.ErrMaxDuration, k.o.maxDuration))
+	k.end(lease.Hold{}, fmt.Errorf("%s: %w of %s", term.Clean(k.o.command[0]), fault.ErrMaxDuration, term.Length(k.o.maxDuration)))
 	k.job.Terminate()
 	k.killAfter(k.shortest())
 }

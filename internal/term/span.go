@@ -2,6 +2,7 @@ package term
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -42,4 +43,16 @@ func Clock(t, now time.Time, zone *time.Location) string {
 		return t.Format("15:04")
 	}
 	return t.Format("2006-01-02 15:04")
+}
+
+// Length is a length of time as settings are written, without the units of which there are none: "2h", "1h30m", "10s".
+func Length(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
 }

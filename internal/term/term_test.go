@@ -40,6 +40,16 @@ func TestSpan(t *testing.T) {
 	}
 }
 
+func TestLength(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", 10 * time.Second: "10s", 10 * time.Minute: "10m", 2 * time.Hour: "2h", 90 * time.Minute: "1h30m", time.Hour + 20*time.Second: "1h0m20s",
+	} {
+		if got := Length(d); got != want {
+			t.Errorf("Length(%v) = %q, want %q", d, got, want)
+		}
+	}
+}
+
 func TestTable(t *testing.T) {
 	var table Table
 	table.Row("RESOURCE", "STATE", "HOLDER")
