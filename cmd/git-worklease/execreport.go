@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -60,7 +61,7 @@ func (a *app) writeReport(path string, o *outcome) error {
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".git-worklease-*")
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", path, errors.Unwrap(err)) // without the temporary name
 	}
 	_, err = f.Write(b.Bytes())
 	if cerr := f.Close(); err == nil {
