@@ -74,10 +74,14 @@ type refDetails struct {
 }
 
 func newProtocol(url string) string {
-	if gitexec.KindOf(url) == gitexec.KindSSH {
+	switch gitexec.KindOf(url) {
+	case gitexec.KindSSH:
 		return "whoever runs the server lets its sshd accept GIT_PROTOCOL (AcceptEnv)"
+	case gitexec.KindHTTP:
+		return "whoever runs the server passes the Git-Protocol header on to git"
+	default: // nobody stands between
+		return ""
 	}
-	return "whoever runs the server passes the Git-Protocol header on to git"
 }
 
 // countRefs counts what a server advertises.
