@@ -154,7 +154,7 @@ func printKept(p *printer, res *lease.Collection, req lease.CollectRequest) {
 		}
 		why := map[lease.Fate]string{
 			lease.FateRecent:   "released less than " + term.Span(req.Retention) + " ago",
-			lease.FateReserved: "kept for an agent",
+			lease.FateReserved: "reserved for an agent",
 			lease.FateClaimed:  "not released",
 			lease.FateUnread:   "not readable, see `git worklease list`",
 			lease.FateWaiting:  "waiting for the floor to be raised and to stand",
