@@ -30,8 +30,8 @@ type ReleaseResult struct {
 	Resources []Resource
 	// Already says that the session had released it before.
 	Already bool
-	// Added are the resources of such a claim to whose releases this call has added what the request says, and Passed those where another record stands
-	// by now, so that nothing was touched. Both are empty where the request says nothing new.
+	// Added are the resources of such a claim to whose releases this call has added what the request says, and Passed those where it does not stand any
+	// more, so that nothing was touched. Both are empty where the request says nothing new.
 	Added, Passed []Resource
 	// ReservedUntil is when the reservation of this call ends; zero without one.
 	ReservedUntil time.Time

@@ -180,7 +180,7 @@ func printReleased(p *printer, results []lease.ReleaseResult, reservedFor string
 			}
 			switch {
 			case passed:
-				p.printf(" · claimed by another since, nothing was added")
+				p.printf(" · it does not stand any more, nothing was added")
 			case slices.Contains(r.Added, m.Resource):
 				p.printf(" · added")
 			}
