@@ -2,11 +2,14 @@ package coalesce
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -98,6 +101,7 @@ func TestKilledWriters(t *testing.T) {
 			t.Errorf("writer %d: %v; it said %q", i, err, w.posted)
 		}
 	}
+	lastOnes(t, repo.Dir)
 	refs, err := repo.Refs(t.Context(), "refs/worklease/")
 	if err != nil {
 		t.Fatal(err)
@@ -122,6 +126,21 @@ func TestKilledWriters(t *testing.T) {
 		if after[name] != tip {
 			t.Errorf("%s was written after the death of its writer", name)
 		}
+	}
+}
+
+// lastOnes waits until git is done in a repository: what a process had sent before it was killed may take longer than the process.
+func lastOnes(t *testing.T, dir string) {
+	t.Helper()
+	for busy := true; busy; <-time.After(10 * time.Millisecond) {
+		lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+		if err != nil || t.Context().Err() != nil {
+			t.Fatal(err, t.Context().Err())
+		}
+		busy = slices.ContainsFunc(lines, func(path string) bool {
+			line, _ := os.ReadFile(path) // it may have ended
+			return bytes.Contains(line, []byte("receive-pack")) && bytes.Contains(line, []byte(dir))
+		})
 	}
 }
 

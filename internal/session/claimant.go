@@ -34,15 +34,15 @@ type Claimant struct {
 // maxAncestors bounds the search for a claimant.
 const maxAncestors = 64
 
-// FindClaimant goes from a process (the parent of the command) up to the nearest that is neither git nor a shell running one command
-// or script. It returns zero where it meets the system's first process or an end of what it may see.
+// FindClaimant goes from a process (the parent of the command) up to the nearest that is neither git, nor a shell running one command
+// or script, nor a program that only runs another. It returns zero where it meets the system's first process or an end of what it may see.
 func FindClaimant(processes Processes, pid int) Claimant {
 	for range maxAncestors {
 		p, ok := processes.Lookup(pid)
 		if !ok || p.Start == "" || isInit(p) {
 			return Claimant{}
 		}
-		if !isGit(p) && !isErrand(p) {
+		if !isGit(p) && !isErrand(p) && !isWrapper(p) {
 			return Claimant{PID: p.PID, Start: p.Start, Name: p.program()}
 		}
 		pid = p.Parent
@@ -81,6 +81,15 @@ func isInit(p Process) bool {
 }
 
 func isGit(p Process) bool { return p.program() == "git" || strings.HasPrefix(p.program(), "git-") }
+
+// isWrapper knows programs that run one command in some way, and end with it.
+func isWrapper(p Process) bool {
+	switch p.program() {
+	case "timeout", "nohup", "nice", "ionice", "env", "sudo", "doas", "setsid", "stdbuf", "time", "xargs", "taskset", "chrt", "flock", "make", "gmake":
+		return true
+	}
+	return false
+}
 
 // isErrand knows a shell that runs one command or script and ends with it. A shell whose command line can't be seen is taken
 // for one.

@@ -35,6 +35,7 @@ func TestFindClaimant(t *testing.T) {
 		{"bash with an rc file", table{run("systemd"), run("bash", "--rcfile", "x", "-O", "extglob"), run("git")}, "bash"},
 		{"script", table{run("systemd"), run("tmux"), run("bash", "./work.sh"), run("sh", "-ec", "x"), run("git")}, "tmux"},
 		{"hook of git", table{run("systemd"), run("vim"), run("git", "commit"), run("/bin/sh", ".git/hooks/pre-commit"), run("git-worklease")}, "vim"},
+		{"programs that run another", table{run("systemd"), run("agent"), run("make", "deploy"), run("/bin/sh", "-c", "x"), run("timeout", "60", "git"), run("git", "worklease")}, "agent"},
 		{"exec path of git", table{run("systemd"), run("agent"), run("/usr/lib/git-core/git-remote-https")}, "agent"},
 		{"orphan", table{run("systemd"), run("sh", "-c", "x")}, ""},
 		{"agent as the first process", table{run("claude"), run("sh", "-c", "x")}, "claude"},
