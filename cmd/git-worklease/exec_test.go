@@ -163,7 +163,7 @@ func (s *site) calm(t *testing.T) {
 // the request.
 func TestCase51ReleaseBesideExec(t *testing.T) {
 	for name, script := range map[string]string{
-		"hears":   "trap 'exit 0' TERM; echo ready; while :; do sleep 1000 & wait; done",
+		"hears":   "trap 'exit 0' TERM; sh -c 'echo ready; exec sleep 1000' & while :; do wait; done",
 		"ignores": "trap '' TERM; sleep 1000 & echo ready; wait; sleep 1000",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -215,8 +215,8 @@ func TestCase49StoppedForTooLong(t *testing.T) {
 // TestExecCannotRenew: without the remote the command is asked to end before its claim does, and killed when it has.
 func TestExecCannotRenew(t *testing.T) {
 	for name, script := range map[string]string{
-		"hears":   "trap 'echo asked; exit 0' TERM; echo ready; while :; do sleep 1000 & wait; done",
-		"ignores": "trap 'echo asked' TERM; echo ready; while :; do sleep 1000 & wait; done",
+		"hears":   "trap 'echo asked; exit 0' TERM; sh -c 'echo ready; exec sleep 1000' & while :; do wait; done",
+		"ignores": "trap 'echo asked' TERM; (trap '' TERM; exec sleep 1000) & echo ready; while :; do wait; done",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -276,7 +276,7 @@ func TestExecInterruptedBeforeStart(t *testing.T) {
 func TestExecMaxDuration(t *testing.T) {
 	s := httpSite(t, gitserver.HTTPOptions{})
 	alice := s.worker(t, "alice")
-	r := alice.exec(t, "--claim task:demo --ttl 2h --max-duration 1h", "trap 'exit 0' TERM; echo ready; while :; do sleep 1000 & wait; done")
+	r := alice.exec(t, "--claim task:demo --ttl 2h --max-duration 1h", "trap 'exit 0' TERM; sh -c 'echo ready; exec sleep 1000' & while :; do wait; done")
 	alice.pass(t, time.Hour+time.Second)
 	r.ends(124, "git-worklease: sh: longer than --max-duration of 1h")
 	if rec := s.record(t, "task:demo"); !rec.Released() || rec.Release.Outcome != lease.OutcomeAbandoned {

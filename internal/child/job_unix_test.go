@@ -137,7 +137,7 @@ func TestCannotStart(t *testing.T) {
 
 // TestTerminateIsHeard: who handles the request has the time for it.
 func TestTerminateIsHeard(t *testing.T) {
-	s := shell(t, `trap 'echo bye; exit 3' TERM; echo ready; while :; do sleep 1000 & wait; done`)
+	s := shell(t, `trap 'echo bye; exit 3' TERM; sh -c 'echo ready; exec sleep 1000' & while :; do wait; done`)
 	s.line(t)
 	s.Terminate()
 	if got := s.line(t); got != "bye" {
@@ -214,7 +214,7 @@ func (s *Signals) later() {
 
 // TestSignalsArePassedOn: each kind to all of the group, and what comes again kills.
 func TestSignalsArePassedOn(t *testing.T) {
-	script := `report() { echo $1; }; for s in INT TERM HUP QUIT; do trap "report $s" $s; done; echo ready; while :; do sleep 1000 & wait; done`
+	script := `report() { echo $1; }; for s in INT TERM HUP QUIT; do trap "report $s" $s; done; (trap "" INT TERM HUP QUIT; exec sleep 1000) & echo ready; while :; do wait; done`
 	s := shell(t, script)
 	s.line(t)
 	for name, sig := range map[string]unix.Signal{"INT": unix.SIGINT, "TERM": unix.SIGTERM, "HUP": unix.SIGHUP, "QUIT": unix.SIGQUIT} {

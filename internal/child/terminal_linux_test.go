@@ -222,7 +222,7 @@ func TestStopAndContinue(t *testing.T) {
 // TestStopInPipeline: the key is for us, who are in front with the rest of the pipeline.
 func TestStopInPipeline(t *testing.T) {
 	c := newConsole(t)
-	c.do(`job sh -c 'trap "echo on" CONT; echo ready; while :; do sleep 0.1; done' | cat`, `ready\n`)
+	c.do(`job sh -c 'trap "echo on" CONT; sleep 1000 & echo ready; while :; do wait; done' | cat`, `ready\n`)
 	for range 2 {
 		c.press(stop)
 		c.expect(`Stopped[^\n]*\n% $`)
