@@ -78,7 +78,7 @@ cross: ## build for every platform that is released
 
 .PHONY: test
 test: ## all tests, with the race detector
-	GORACE=atexit_sleep_ms=0 go test -race -timeout 30m ./...
+	GORACE=atexit_sleep_ms=0 go test -race -timeout 60m ./...
 
 SOAK ?= 5m
 
