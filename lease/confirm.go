@@ -38,19 +38,51 @@ func (h *Hold) unconfirmed() error {
 	return &PendingError{Verb: VerbClaim, Session: h.Holder.Session, Resources: h.resources()}
 }
 
-// confirmPaths makes a claim count, or withdraws it and returns a *withdrawnError. Unless it may write, nothing is withdrawn, and the
-// error is a *PendingError. All else is as for a renewal.
+// patience is how many more looks a claim takes that another should give way to.
+const patience = 3
+
+// confirmPaths makes a claim count, or withdraws it and returns a *withdrawnError. Of two new claims one gives way at once, and the other looks
+// again. Unless it may write, nothing is withdrawn, and the error is a *PendingError. All else is as for a renewal.
 func (a *Authority) confirmPaths(ctx Context, h Hold, mayWrite bool) (Hold, error) {
-	st, s, err := a.lookAround(ctx, &h)
+	for look := 1; ; look++ {
+		st, rival, err := a.lookForRival(ctx, &h, mayWrite)
+		switch {
+		case err != nil:
+			return h, err
+		case rival == nil:
+			return a.decide(h, func() (*Intent, error) {
+				next, records := renewal(h, st, a.moment(), nil)
+				return a.intend(VerbRenew, next, records)
+			}, a.count)
+		case !mayWrite:
+			return h, h.unconfirmed()
+		case look > patience || !h.outlasts(rival):
+			return a.giveWay(ctx, h, st, rival)
+		}
+		if err := a.pause(ctx, look+2); err != nil {
+			return h, timeUp(err)
+		}
+	}
+}
+
+// outlasts says whether a rival is a new claim, too, that gives way if it sees ours: the one with the greater claim ID does.
+func (h *Hold) outlasts(rival error) bool {
+	var held *HeldError
+	return errors.As(rival, &held) && !held.Reserved && held.Record.Revision == 1 && h.Claim < held.Record.Claim
+}
+
+// lookForRival judges a claim, and what overlaps with it.
+func (a *Authority) lookForRival(ctx Context, h *Hold, mayWrite bool) (st *standing, rival, err error) {
+	st, s, err := a.lookAround(ctx, h)
 	switch {
 	case err != nil:
-		return h, err
+		return nil, nil, err
 	case st.lost != nil && mayWrite:
-		return h, a.conclude(ctx, h, st)
+		return nil, nil, a.conclude(ctx, *h, st)
 	case st.lost != nil:
-		return h, st.lost
+		return nil, nil, st.lost
 	case st.unknown != nil:
-		return h, st.unknown
+		return nil, nil, st.unknown
 	}
 	m := a.moment()
 	takeable, rival, err := a.inTheWay(s, h.resources(), m)
@@ -58,18 +90,12 @@ func (a *Authority) confirmPaths(ctx Context, h Hold, mayWrite bool) (Hold, erro
 		t := takeable[0]
 		rival = judge(t.rec, t.seen, a.stance(m)).overlapping(t.rec, h.resources(), m)
 	}
-	switch {
-	case err != nil:
-		return h, err
-	case rival == nil:
-		return a.decide(h, func() (*Intent, error) {
-			next, records := renewal(h, st, m, nil)
-			return a.intend(VerbRenew, next, records)
-		}, a.count)
-	case !mayWrite:
-		return h, h.unconfirmed()
-	}
-	ended := h
+	return st, rival, err
+}
+
+// giveWay withdraws a claim.
+func (a *Authority) giveWay(ctx Context, h Hold, st *standing, rival error) (Hold, error) {
+	m, ended := a.moment(), h
 	ended.End = &End{How: EndLost, At: m.stamp(), Reason: reasonOverlapped}
 	rest := Release{Reason: "withdrawn", Outcome: OutcomeAbandoned, At: m.stamp(), By: &h.Holder}
 	return a.decide(h, func() (*Intent, error) { return a.burial(ended, st.ours, rest.over) }, func(i *Intent, h Hold) (Hold, error) {

@@ -318,3 +318,32 @@ func (w *world) afterPathCrash(at string, alice, bob *actor, rival string) {
 		w.t.Fatalf("%s: claimed, and not held", at)
 	}
 }
+
+// TestOneOfTwoNewClaimsStays: of two claims that have landed and see each other, the one with the lesser ID waits for the other to give way.
+func TestOneOfTwoNewClaimsStays(t *testing.T) {
+	for _, stays := range []string{"alice", "bob"} {
+		w := newWorld(t)
+		alice, bob := w.actor("alice"), w.actor("bob")
+		alice.mustClaim("task:first")
+		for n := 0; n == 0 || (w.holdOf(alice).Claim < w.holdOf(bob).Claim) != (stays == "alice"); n++ {
+			bothSwapped(alice, bob)
+			if (w.holdOf(alice).Claim < w.holdOf(bob).Claim) != (stays == "alice") {
+				alice.mustRelease("path:src")
+				bob.mustRelease("path:src/a")
+			}
+		}
+		first, second := alice, bob
+		if stays == "bob" {
+			first, second = bob, alice
+		}
+		looks := 0
+		first.wire.listed = func(map[string]refstore.OID) {
+			looks++
+			_, err := second.Renew(t.Context(), RenewRequest{Resources: []Resource{w.pathOf(second)}})
+			want(t, err, ErrLost)
+		}
+		if _, err := first.Renew(t.Context(), RenewRequest{Resources: []Resource{w.pathOf(first)}}); err != nil || looks != 1 {
+			t.Errorf("%s: %v after %d looks", stays, err, looks)
+		}
+	}
+}

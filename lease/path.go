@@ -35,11 +35,10 @@ func PathResource(path string) (Resource, error) {
 	if len(segments) > 0 {
 		normal = strings.Join(segments, "/")
 	}
-	r := Resource(schemePath + ":" + normal)
-	if err := checkText(string(r), MaxResource); err != nil {
+	if err := checkText(normal, MaxResource-len(schemePath+":")); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrBadResource, err)
 	}
-	return r, nil
+	return Resource(schemePath + ":" + normal), nil
 }
 
 // The faults of a path.

@@ -50,6 +50,7 @@ func TestCase28PathsAreNormalised(t *testing.T) {
 		{"", "", ErrBadResource},
 		{" src", "", ErrBadResource},
 		{"src /", "", ErrBadResource},
+		{"./ src", "", ErrBadResource},
 		{"src\n", "", ErrBadResource},
 		{strings.Repeat("x", 1020), "", ErrBadResource},
 	}
