@@ -38,8 +38,8 @@ func (h *Hold) unconfirmed() error {
 	return &PendingError{Verb: VerbClaim, Session: h.Holder.Session, Resources: h.resources()}
 }
 
-// patience is how many more looks a claim takes that another should give way to.
-const patience = 3
+// moreLooks is how often a claim looks again that another should give way to.
+const moreLooks = 3
 
 // confirmPaths makes a claim count, or withdraws it and returns a *withdrawnError. Of two new claims one gives way at once, and the other looks
 // again. Unless it may write, nothing is withdrawn, and the error is a *PendingError. All else is as for a renewal.
@@ -56,7 +56,7 @@ func (a *Authority) confirmPaths(ctx Context, h Hold, mayWrite bool) (Hold, erro
 			}, a.count)
 		case !mayWrite:
 			return h, h.unconfirmed()
-		case look > patience || !h.outlasts(rival):
+		case look > moreLooks || !h.outlasts(rival):
 			return a.giveWay(ctx, h, st, rival)
 		}
 		if err := a.pause(ctx, look+2); err != nil {

@@ -148,15 +148,16 @@ func (k *keeper) judge(c *kept, m moment) bool {
 	case left <= 0:
 		k.end(c, fmt.Errorf("%s: %w", c.hold.Members[0].Resource, ErrExpired))
 		return false
-	case left <= lastNotice(c.hold.TTL) && !c.warned:
+	case left <= LastNotice(c.hold.TTL) && !c.warned:
 		c.warned, c.retry = true, left
 		k.tell(KeepEvent{Kind: KeepEnding, Hold: c.hold, Left: left})
 	}
 	return true
 }
 
-// lastNotice is how long before its end whoever depends on a claim is told to stop.
-func lastNotice(ttl time.Duration) time.Duration { return min(longestNotice, ttl/6) }
+// LastNotice is how long before its end whoever depends on a claim with the given ttl is told to stop: ttl/6, and at most 10 s. It is also what
+// they are given to stop where a claim is over before its time.
+func LastNotice(ttl time.Duration) time.Duration { return min(longestNotice, ttl/6) }
 
 // due says whether a claim is to be renewed.
 func (c *kept) due(m moment) bool {

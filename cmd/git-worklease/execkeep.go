@@ -97,7 +97,7 @@ func (k *keeping) tell(e lease.KeepEvent) {
 			return
 		}
 		k.job.Terminate()
-		go k.killAfter(patience(e.Hold.TTL))
+		go k.killAfter(lease.LastNotice(e.Hold.TTL))
 	}
 }
 
@@ -126,9 +126,6 @@ func (k *keeping) say(format string, args ...any) {
 	default: // nobody reads
 	}
 }
-
-// patience is how long a command may take to end once it was asked to.
-func patience(ttl time.Duration) time.Duration { return min(10*time.Second, ttl/6) }
 
 // killAfter kills a command that has not ended by then.
 func (k *keeping) killAfter(d time.Duration) {
@@ -169,9 +166,9 @@ func stopwatch(clock lease.Clock) func() time.Duration {
 
 // shortest is the patience with a command whose claims have not all the same time to live.
 func (k *keeping) shortest() time.Duration {
-	d := patience(k.holds[0].TTL)
+	d := lease.LastNotice(k.holds[0].TTL)
 	for _, h := range k.holds[1:] {
-		d = min(d, patience(h.TTL))
+		d = min(d, lease.LastNotice(h.TTL))
 	}
 	return d
 }
