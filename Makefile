@@ -86,6 +86,12 @@ SOAK ?= 5m
 soak: ## let thirty sessions of one clone work at once, for SOAK=5m, and print the figures
 	SOAK=$(SOAK) go test ./cmd/git-worklease -run '^TestSoak$$' -count=1 -v -timeout 2h
 
+.PHONY: proof
+proof: ## prove the promises at full size against every kind of server, and print the figures
+	@mkdir -p dist; rm -f dist/proof.jsonl
+	PROOF_REPORT='$(CURDIR)/dist/proof.jsonl' GORACE=atexit_sleep_ms=0 go test -race -count=1 -timeout 2h -run '^TestProof' ./...
+	@go run ./internal/proof/report dist/proof.jsonl
+
 .PHONY: bench
 bench: build ## measure against stock git and print the bars (BENCHFLAGS=--quick for a first look)
 	go run ./internal/bench --binary $(BINARY) $(BENCHFLAGS)

@@ -63,12 +63,12 @@ var levels = map[string]int{
 
 // outside are the packages that serve tests, measurements and the build. They import what they like, and are imported by
 // nothing above.
-var outside = []string{"internal/gitserver", "internal/bench", "refstore/refstoretest", "providers/providertest"}
+var outside = []string{"internal/gitserver", "internal/bench", "internal/proof", "internal/proof/tally", "internal/proof/report", "refstore/refstoretest", "providers/providertest"}
 
 // testMachinery must not be in the released binary.
 var testMachinery = []string{
 	"testing", "github.com/anishathalye/porcupine", "pgregory.net/rapid", "github.com/rogpeppe/go-internal/testscript",
-	module + "internal/gitserver", module + "refstore/refstoretest",
+	module + "internal/gitserver", module + "internal/proof", module + "internal/proof/tally", module + "refstore/refstoretest",
 }
 
 const (
