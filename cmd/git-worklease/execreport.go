@@ -53,11 +53,15 @@ func (x *execution) result(err error) execJSON {
 	return j
 }
 
-// writeReport writes the document that --json prints to a file that only its owner can read, whole or not at all.
+// writeReport writes the document that --json prints to a file that only its owner can read, whole or not at all. What is no file, a pipe or a device, is
+// written to and never replaced.
 func (a *app) writeReport(path string, o *outcome) error {
 	var b bytes.Buffer
 	if err := a.envelope(o).write(&b); err != nil {
 		return err
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return writeTo(path, b.Bytes())
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".git-worklease-*")
 	if err != nil {
@@ -75,6 +79,16 @@ func (a *app) writeReport(path string, o *outcome) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
+}
+
+// writeTo writes to what stands at path.
+func writeTo(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
 }
 
 // judge explains an error. Those of exec have an exit status that tells them from the command's.
