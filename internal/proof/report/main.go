@@ -41,7 +41,7 @@ func report(path string, to io.Writer) (sum tally.Row, err error) {
 	}
 	sum = tally.Row{Part: "all"}
 	for _, r := range rows {
-		add(&sum, r)
+		sum.Add(r)
 		line(w, r)
 	}
 	line(w, sum)
@@ -50,14 +50,6 @@ func report(path string, to io.Writer) (sum tally.Row, err error) {
 
 func line(w io.Writer, r tally.Row) {
 	fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t\n", r.Part, r.Server, r.Fault, r.Operations, r.Faults, r.Unknown, r.Noticed, r.Violations)
-}
-
-func add(sum *tally.Row, r tally.Row) {
-	sum.Operations += r.Operations
-	sum.Faults += r.Faults
-	sum.Unknown += r.Unknown
-	sum.Noticed += r.Noticed
-	sum.Violations += r.Violations
 }
 
 // read merges the rows of a file that are of the same part, server and fault, and sorts them.
@@ -77,7 +69,7 @@ func read(path string) ([]tally.Row, error) {
 		if merged[key] == nil {
 			merged[key] = &tally.Row{Part: r.Part, Server: r.Server, Fault: r.Fault}
 		}
-		add(merged[key], r)
+		merged[key].Add(r)
 	}
 	var rows []tally.Row
 	for _, r := range merged {

@@ -29,6 +29,15 @@ type Row struct {
 	Violations int `json:"violations"`
 }
 
+// Add adds the figures of another row.
+func (r *Row) Add(other Row) {
+	r.Operations += other.Operations
+	r.Faults += other.Faults
+	r.Unknown += other.Unknown
+	r.Noticed += other.Noticed
+	r.Violations += other.Violations
+}
+
 // Full says whether the tests were asked for their full size, as `make proof` does. Otherwise they do what fits in a few seconds.
 func Full() bool { return os.Getenv(file) != "" }
 
