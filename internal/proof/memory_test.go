@@ -27,6 +27,7 @@ var troubles = map[string]trouble{
 	"lost requests": {lostRequest: 120, unreachable: 60},
 	"lost replies":  {lostReply: 200},
 	"late requests": {late: 150},
+	"mostly late":   {late: 700},
 	"refusals":      {refused: 150},
 	"kills":         {kill: 60},
 	"torn listings": {torn: 300},

@@ -43,7 +43,7 @@ var mutants = []mutant{
 	{
 		name: "unchanged taken for never landed", file: "refstore/swap.go",
 		old: "	if w.doubt {\n		return &UndecidedError{Err: err}\n	}\n	return err\n}\n\nfunc (w *swap) refused()", new: "	return err\n}\n\nfunc (w *swap) refused()",
-		run: search("late requests"),
+		run: search("mostly late"),
 	},
 	{
 		name: "a lost reply reported as a failure", file: "refstore/swap.go",
