@@ -209,6 +209,29 @@ func TestSkew(t *testing.T) {
 	}
 }
 
+// TestStampWithinGrace: a clock that is off by less than the default tolerance, and by more than the grace allows. Its stamp must not let anybody take the
+// claim while its holder still counts on it.
+func TestStampWithinGrace(t *testing.T) {
+	short := func(o *Options) { *o.Terms.Grace = 6 * time.Second }
+	for off, revision := range map[time.Duration]uint64{-12 * time.Second: 2, 12 * time.Second: 2, -4 * time.Second: 2, -3 * time.Second: 1} {
+		w := newWorld(t)
+		w.dated = true
+		alice, bob := w.actor("alice", short), w.actor("bob", short)
+		alice.clock.off = off
+		alice.mustClaim("task:first")
+		res := alice.process("alice", short).mustClaim(demo)
+		if rec := w.tip(demo); rec.Revision != revision || res.Hold.Revision != revision {
+			t.Errorf("%s: revision %d, and %d in the file", off, rec.Revision, res.Hold.Revision)
+		}
+		w.advance(time.Hour - time.Second)
+		_, err := bob.Claim(t.Context(), req(demo))
+		want(t, err, ErrHeld)
+	}
+	if got := tolerated(0); got != dateTolerance {
+		t.Errorf("without a grace %s, less than a Date can tell", got)
+	}
+}
+
 // TestDateVanishes: a proxy begins to hide the Date, so the short grace was promised in vain.
 func TestDateVanishes(t *testing.T) {
 	w := newWorld(t)

@@ -31,10 +31,11 @@ type Notice struct {
 	Err    error
 }
 
-// The bounds of clocks: above the first a stamp is corrected at once, above the second the clock is named.
+// The bounds of clocks: above the first a stamp is corrected at once, above the second the clock is named. What a Date shows is good to the third.
 const (
 	stampTolerance = 15 * time.Second
 	clockTolerance = 30 * time.Second
+	dateTolerance  = time.Second
 )
 
 func (a *Authority) notify(n Notice) {

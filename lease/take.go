@@ -196,11 +196,16 @@ func (c *claimer) correct(ctx Context, stamped moment, i *Intent, result *ClaimR
 	return result, nil
 }
 
+// tolerated is by how much a stamp may be off: what a clock may be that nothing corrects, half of the grace that contenders wait for.
+func tolerated(grace time.Duration) time.Duration {
+	return max(min(stampTolerance, grace/2), dateTolerance)
+}
+
 // correction is how a record stamped at the given moment has to be changed now that a reply has come; nil: not at all.
 func (c *claimer) correction(stamped moment, h *Hold) func(*Record) {
 	now := c.moment()
 	switch {
-	case now.dated && (now.skew-stamped.skew).Abs() > stampTolerance:
+	case now.dated && (now.skew-stamped.skew).Abs() > tolerated(h.Grace):
 		return func(*Record) {}
 	case c.snap.meta.Dated && !now.dated && c.o.Terms.Grace == nil && !c.o.LocalMode:
 		return func(r *Record) { r.GraceSeconds = int64(UndatedGrace / time.Second) }
