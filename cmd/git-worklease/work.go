@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/git-worklease/git-worklease/internal/coalesce"
 	"github.com/git-worklease/git-worklease/internal/config"
@@ -238,12 +237,9 @@ func (w *work) openStore() error {
 		w.store = remote.OpenLocal(w.localRepository(), o)
 		return nil
 	}
-	known, err := w.state.Server(w.url)
+	known, err := w.state.FreshServer(w.url, w.app.clock.Now())
 	if err != nil {
 		return err
-	}
-	if w.app.clock.Now().Sub(known.Known).Abs() >= refstore.ServerLife {
-		known = refstore.Server{Format: known.Format} // which never changes
 	}
 	w.known, o.Known = known, known
 	if known.Known.IsZero() { // it will be read first
@@ -331,19 +327,10 @@ func (w *work) close() {
 		return
 	}
 	_ = w.store.Close() // all that was wanted of it is done
-	learned := w.store.Server()
-	if w.url != "" && news(learned, w.known) {
-		if err := w.state.SaveServer(w.url, learned); err != nil {
-			w.app.notice("what the server can do could not be remembered: %s", term.Clean(err.Error()))
-		}
+	if w.url == "" {
+		return
 	}
-}
-
-// news says whether what was learned of a server is worth writing down: more than that it is still the same.
-func news(learned, known refstore.Server) bool {
-	if age := learned.Known.Sub(known.Known); learned.Known.IsZero() || age >= time.Hour || age < 0 {
-		return !learned.Known.IsZero()
+	if err := w.state.LearnServer(w.url, w.known, w.store.Server()); err != nil {
+		w.app.notice("what the server can do could not be remembered: %s", term.Clean(err.Error()))
 	}
-	learned.Known = known.Known
-	return learned != known
 }

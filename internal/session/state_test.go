@@ -293,6 +293,44 @@ func TestServers(t *testing.T) {
 	}
 }
 
+// TestServersGrowOld: what is known of a server is used for a day, and not written anew each time that it is the same.
+func TestServersGrowOld(t *testing.T) {
+	s := openState(t, clone(t), "a")
+	now := time.Unix(1_700_000_000, 0).UTC()
+	known := refstore.Server{Known: now, Atomic: true, Format: refstore.SHA1}
+	learn := func(after time.Duration, atomic bool) time.Time {
+		t.Helper()
+		learned := known
+		learned.Known, learned.Atomic = now.Add(after), atomic
+		must(t, s.LearnServer("u", known, learned))
+		got, err := s.Server("u")
+		must(t, err)
+		return got.Known
+	}
+	must(t, s.LearnServer("u", refstore.Server{}, refstore.Server{}))
+	if got, err := s.Server("u"); err != nil || got != (refstore.Server{}) {
+		t.Errorf("what nobody learned: %+v, %v", got, err)
+	}
+	must(t, s.LearnServer("u", refstore.Server{}, known))
+	for _, c := range []struct {
+		after time.Duration
+		same  bool
+		want  time.Duration
+	}{{time.Minute, true, 0}, {2 * time.Minute, false, 2 * time.Minute}, {2 * time.Hour, true, 2 * time.Hour}} {
+		if at := learn(c.after, c.same); !at.Equal(now.Add(c.want)) {
+			t.Errorf("after %s: known at %s", c.after, at.Sub(now))
+		}
+	}
+	must(t, s.SaveServer("u", known))
+	for after, want := range map[time.Duration]refstore.Server{
+		refstore.ServerLife - time.Second: known, refstore.ServerLife: {Format: refstore.SHA1}, -refstore.ServerLife: {Format: refstore.SHA1},
+	} {
+		if got, err := s.FreshServer("u", now.Add(after)); err != nil || got != want {
+			t.Errorf("after %s: %+v, %v", after, got, err)
+		}
+	}
+}
+
 func TestOpenRefusesBadNames(t *testing.T) {
 	for _, name := range []string{"", "a\x00", string(make([]byte, 129))} {
 		if _, err := session.Open(options(clone(t), name)); !errors.Is(err, session.ErrSessionName) {
