@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -69,16 +70,12 @@ func (p *Probe) sweep(ctx Context, r *Report) bool {
 		r.Fault(IDProbes, err)
 		return false
 	}
-	swept := 0
-	for _, ref := range listed {
-		if !p.old(ref.Name) {
-			continue
-		}
-		err := p.remove(ctx, ref.Name, ref.Commit.OID)
+	swept, old := 0, slices.DeleteFunc(listed, func(ref refstore.Ref) bool { return !p.old(ref.Name) })
+	for i, err := range refstore.Remove(ctx, p.Store, p.Now(), old...) {
 		switch {
 		case errors.Is(err, refstore.ErrConflict): // another run was faster
 		case err != nil:
-			r.Fault(IDProbes, fmt.Errorf("delete %s: %w", ref.Name, err))
+			r.Fault(IDProbes, fmt.Errorf("delete %s: %w", old[i].Name, err))
 			return false
 		default:
 			swept++
