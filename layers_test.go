@@ -53,6 +53,7 @@ var levels = map[string]int{
 	"internal/fault": 4,
 
 	"internal/doctor": 5,
+	"internal/sim":    5,
 
 	"mcp":       5,
 	"tui":       5,

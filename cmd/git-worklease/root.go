@@ -66,7 +66,7 @@ func newRoot(a *app) *cobra.Command {
 		newGC(a),
 		newWatch(a),
 		newHeartbeat(a),
-		newConfig(a), newDemo(a), newCompletion(a), newVersion(a),
+		newConfig(a), newDemo(a), newSim(a), newCompletion(a), newVersion(a),
 		newDoctor(a),
 	)
 	root.CompletionOptions.DisableDefaultCmd = true

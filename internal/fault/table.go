@@ -23,6 +23,10 @@ func Table() []Row {
 
 // callRows are about the call itself and where it was made.
 var callRows = []Row{
+	{Reason: "not-exclusive", Exit: Unknown, Means: "a simulation saw claims that did not exclude each other", Hint: "rely on no claim at this remote, and report what was seen with the seed",
+		errs: []error{ErrNotExclusive}, tell: tellSimulation},
+	{Reason: "left-behind", Exit: Unknown, Means: "a simulation could not delete its refs again", Hint: "`git worklease doctor` deletes them once they are a day old",
+		errs: []error{ErrLeftBehind}, tell: tellSimulation},
 	{Reason: "interrupted", Exit: Interrupted, Means: "the user ended the run", Hint: "`git worklease status` shows what was done",
 		errs: []error{context.Canceled}, tell: tellInterrupted},
 	{Reason: "usage", Exit: Usage, Means: "the command line is wrong", errs: []error{ErrUsage}, tell: tellUsage},
