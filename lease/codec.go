@@ -138,7 +138,7 @@ func (r *Record) check() error {
 	switch {
 	case r.Generation == 0 || r.Revision == 0 || r.Generation > maxNumber || r.Revision > maxNumber:
 		return errNumbers
-	case r.TTL() < MinTTL || r.TTL() > MaxTTL || r.TTLSeconds > int64(MaxTTL/time.Second):
+	case r.TTLSeconds < int64(MinTTL/time.Second) || r.TTLSeconds > int64(MaxTTL/time.Second):
 		return fmt.Errorf("%w: ttl of %d s", errTerms, r.TTLSeconds)
 	case r.GraceSeconds < 0 || r.GraceSeconds > int64(MaxGrace/time.Second):
 		return fmt.Errorf("%w: grace of %d s", errTerms, r.GraceSeconds)

@@ -153,6 +153,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"negative revision", edit(`"revision":1`, `"revision":-1`), ErrCorrupt},
 		{"short ttl", edit(`"ttl_seconds":3600`, `"ttl_seconds":9`), ErrCorrupt},
 		{"long ttl", edit(`"ttl_seconds":3600`, `"ttl_seconds":86401`), ErrCorrupt},
+		{"wrapping ttl", edit(`"ttl_seconds":3600`, `"ttl_seconds":-18446744063`), ErrCorrupt}, // 10.7 s in nanoseconds of 64 bits
 		{"overflowing ttl", edit(`"ttl_seconds":3600`, `"ttl_seconds":9223372036854775807`), ErrCorrupt},
 		{"long grace", edit(`"grace_seconds":30`, `"grace_seconds":3601`), ErrCorrupt},
 		{"negative grace", edit(`"grace_seconds":30`, `"grace_seconds":-1`), ErrCorrupt},
