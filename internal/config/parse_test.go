@@ -65,7 +65,7 @@ func TestPolicyRemote(t *testing.T) {
 	untrusted := []string{
 		"ext::sh -c x", "ext::x", "http://example.com/a", "git://h/a", "ssh://-oProxyCommand=x/a", "ssh://-u@h/a", "https://-h/a",
 		"-u@h:a", "git@-h:a", "git@h:-a", "-x", "../a", "/srv/a", "./a", "~/a", "C:/a", `\\h\a`, "fd::17", "https:///a", "file://",
-		"ssh://h/-a", "https://h/a\nb", "@host:path", "a b", "x://h/a", "https://%zz",
+		"ssh://h/-a", "https://h/a\nb", "@host:path", "a@b@-oProxyCommand=x:y", "a b", "x://h/a", "https://%zz",
 	}
 	for want, list := range map[bool][]string{true: trusted, false: untrusted} {
 		for _, remote := range list {

@@ -39,13 +39,11 @@ func trustedURL(s string) bool {
 // trustedShort judges [user@]host:path. A colon after a slash belongs to a path, and paths are no URLs.
 func trustedShort(s string) bool {
 	login, path, _ := strings.Cut(s, ":")
-	host := login
-	if user, after, ok := strings.Cut(login, "@"); ok {
-		if user == "" {
-			return false
-		}
-		host = after
+	at := strings.LastIndexByte(login, '@') // a user's name may have others
+	if at == 0 {
+		return false
 	}
+	host := login[at+1:]
 	// A single letter before the colon is a drive on Windows.
 	return len(host) > 1 && path != "" && !strings.ContainsAny(login, `/\ `) && login[0] != '-' && host[0] != '-' && path[0] != '-'
 }
