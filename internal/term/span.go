@@ -8,10 +8,7 @@ import (
 
 // Span is a length of time for people: "45 s", "12 min", "1 h 59 min", "3 d 4 h". Negative lengths are shown as positive ones.
 func Span(d time.Duration) string {
-	if d < 0 {
-		d = -d
-	}
-	d = d.Round(time.Second)
+	d = d.Abs().Round(time.Second)
 	switch {
 	case d < time.Minute:
 		return fmt.Sprintf("%d s", d/time.Second)

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"math"
 	"testing"
 	"time"
 )
@@ -33,6 +34,7 @@ func TestSpan(t *testing.T) {
 		2*time.Hour - time.Second:  "1 h 59 min",
 		26*time.Hour + time.Minute: "1 d 2 h",
 		72 * time.Hour:             "3 d",
+		math.MinInt64:              "106751 d 23 h",
 	} {
 		if got := Span(d); got != want {
 			t.Errorf("Span(%v) = %q, want %q", d, got, want)
