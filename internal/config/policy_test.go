@@ -68,6 +68,8 @@ func TestBadPolicy(t *testing.T) {
 		{"requires comes first", "version = 9\nrequires = 'x'\n", `policy .worklease.toml:2: requires`},
 		{"deep array", "\na = " + strings.Repeat("[", 100000), "policy .worklease.toml:2: want tables and arrays at most"},
 		{"deep key", strings.Repeat("a.", 100000) + "a = 1", "policy .worklease.toml:1: want tables and arrays at most"},
+		{"deep after quotes within quotes", `a = ["""x"""", ` + strings.Repeat("[", 100000), "policy .worklease.toml:1: want tables and arrays at most"},
+		{"deep after apostrophes", "a = ['''x'''', " + strings.Repeat("[", 100000), "policy .worklease.toml:1: want tables and arrays at most"},
 		{"large", strings.Repeat("#", 1<<20+1), "policy .worklease.toml: want at most 1 MiB"},
 		{"UTF-16", "\xff\xfev\x00", "policy .worklease.toml"},
 		{"twice", "[lease]\nttl='1h'\nttl='2h'\n", "policy .worklease.toml:3: want TOML"},

@@ -37,8 +37,8 @@ func lengthTo(data []byte, end string) int {
 	return len(data)
 }
 
-// stringLength is the length of the string that data begins with, quotes included. An unfinished one of a single line ends
-// before the line's end.
+// stringLength is the length of the string that data begins with, quotes included. One of several lines ends with the last of all quotes that
+// follow each other there. An unfinished one of a single line ends before the line's end.
 func stringLength(data []byte) int {
 	quote := data[:1]
 	if triple := bytes.Repeat(quote, 3); bytes.HasPrefix(data, triple) {
@@ -49,7 +49,11 @@ func stringLength(data []byte) int {
 		case data[at] == '\\' && quote[0] == '"':
 			at++
 		case bytes.HasPrefix(data[at:], quote):
-			return at + len(quote)
+			at += len(quote)
+			for len(quote) > 1 && at < len(data) && data[at] == quote[0] {
+				at++
+			}
+			return at
 		case data[at] == '\n' && len(quote) == 1:
 			return at
 		}
