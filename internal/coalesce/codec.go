@@ -108,12 +108,22 @@ func (m *message) decode() error {
 	case m.Unsupported != nil:
 		return m.Unsupported
 	case m.Unavailable != nil:
-		u := m.Unavailable
-		return &refstore.UnavailableError{URL: u.URL, Trouble: u.Trouble, Sent: u.Sent, Err: u.Err.decode()}
+		return m.Unavailable.decode()
 	case m.NoRecord:
 		return fmt.Errorf("%w: %s", refstore.ErrNotRecord, m.Text)
 	}
 	return errors.New(m.Text)
+}
+
+// errNoCause stands for a cause that whoever wrote the file has left out.
+var errNoCause = errors.New("no cause was given")
+
+func (u *unavailable) decode() error {
+	err := u.Err.decode()
+	if err == nil {
+		err = errNoCause
+	}
+	return &refstore.UnavailableError{URL: u.URL, Trouble: u.Trouble, Sent: u.Sent, Err: err}
 }
 
 func (c *conflict) decode() error {

@@ -78,8 +78,8 @@ func TestDataTravels(t *testing.T) {
 	if err := travel(t, &refstore.UndecidedError{}); !errors.Is(err, refstore.ErrUndecided) {
 		t.Errorf("%v", err)
 	}
-	if err := travel(t, &refstore.UndecidedError{}); !errors.Is(err, refstore.ErrUndecided) {
-		t.Errorf("%v", err)
+	if err := travel(t, &refstore.UnavailableError{}); !errors.As(err, &down) || down.Err == nil {
+		t.Errorf("unavailable without a cause: %#v", err)
 	}
 	if err := travel(t, context.DeadlineExceeded); errors.Is(err, context.DeadlineExceeded) {
 		t.Error("the end of the sender's time became the receiver's")
