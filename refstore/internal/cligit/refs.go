@@ -3,6 +3,7 @@ package cligit
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/git-worklease/git-worklease/refstore"
@@ -14,19 +15,30 @@ func (t *transport) Refs(ctx context.Context, prefixes []string) (map[string]ref
 	if err != nil {
 		return nil, t.trouble(ctx, err)
 	}
+	refs, err := parseListing(out)
+	if err != nil {
+		u := t.trouble(ctx, fmt.Errorf("git ls-remote: %w", err))
+		u.Trouble = refstore.TroubleGarbage
+		return nil, u
+	}
+	for _, oid := range refs {
+		t.sawOID(oid)
+		break // all are of one format
+	}
+	maps.DeleteFunc(refs, func(name string, _ refstore.OID) bool { return !hasPrefix(name, prefixes) })
+	return refs, nil
+}
+
+// parseListing reads the lines "OID <tab> NAME" of git ls-remote.
+func parseListing(out []byte) (map[string]refstore.OID, error) {
 	refs := make(map[string]refstore.OID)
 	for line := range strings.Lines(string(out)) {
 		id, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		oid, err := refstore.ParseOID(id)
-		if err != nil {
-			u := t.trouble(ctx, fmt.Errorf("git ls-remote: %w", err))
-			u.Trouble = refstore.TroubleGarbage
-			return nil, u
+		if err != nil || oid.IsZero() || name == "" {
+			return nil, fmt.Errorf("%w: %.80q", refstore.ErrBadOID, line)
 		}
-		t.sawOID(oid)
-		if hasPrefix(name, prefixes) {
-			refs[name] = oid
-		}
+		refs[name] = oid
 	}
 	return refs, nil
 }

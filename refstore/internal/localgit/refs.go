@@ -55,12 +55,17 @@ func (t *transport) askGit(ctx context.Context, prefixes []string) (map[string]r
 	if err != nil {
 		return nil, err
 	}
+	return parseListed(out)
+}
+
+// parseListed reads the lines "OID NAME" that git was asked for.
+func parseListed(out []byte) (map[string]refstore.OID, error) {
 	refs := make(map[string]refstore.OID)
 	for line := range strings.Lines(string(out)) {
 		id, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		oid, err := refstore.ParseOID(id)
-		if err != nil {
-			return nil, fmt.Errorf("git for-each-ref: %w", err)
+		if err != nil || oid.IsZero() || name == "" {
+			return nil, fmt.Errorf("git for-each-ref: %.80q", line)
 		}
 		refs[name] = oid
 	}
@@ -149,16 +154,25 @@ func (t *transport) readRef(name string, refs map[string]refstore.OID) error {
 	if err != nil {
 		return errOdd // git may know how to wait for a file that is being replaced
 	}
-	text := strings.TrimRight(string(content), " \t\r\n")
-	if strings.HasPrefix(text, "ref:") {
-		return errOdd
-	}
-	oid, err := refstore.ParseOID(text)
-	if err != nil || oid.IsZero() {
-		return fmt.Errorf("%s is damaged: %q", name, text)
+	oid, err := parseRef(content)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	refs[name] = oid
 	return nil
+}
+
+// parseRef reads the content of a ref's file.
+func parseRef(content []byte) (refstore.OID, error) {
+	text := strings.TrimRight(string(content), " \t\r\n")
+	if strings.HasPrefix(text, "ref:") {
+		return "", errOdd
+	}
+	oid, err := refstore.ParseOID(text)
+	if err != nil || oid.IsZero() {
+		return "", fmt.Errorf("damaged: %.80q", text)
+	}
+	return oid, nil
 }
 
 func absent(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
@@ -174,6 +188,10 @@ func (t *transport) readPacked(refs map[string]refstore.OID, wanted func(string)
 	if err != nil {
 		return errOdd
 	}
+	return parsePacked(packed, refs, wanted)
+}
+
+func parsePacked(packed []byte, refs map[string]refstore.OID, wanted func(string) bool) error {
 	for line := range bytes.Lines(packed) {
 		if line[0] == '#' || line[0] == '^' {
 			continue
@@ -183,8 +201,8 @@ func (t *transport) readPacked(refs map[string]refstore.OID, wanted func(string)
 			continue
 		}
 		oid, err := refstore.ParseOID(id)
-		if err != nil {
-			return fmt.Errorf("packed-refs: %w", err)
+		if err != nil || oid.IsZero() {
+			return fmt.Errorf("packed-refs: damaged: %.80q", line)
 		}
 		refs[rest] = oid
 	}

@@ -124,6 +124,31 @@ func TestWriteRefusesWhatIsNotTheUpdate(t *testing.T) {
 	}
 }
 
+func TestReadAnswer(t *testing.T) {
+	id := strings.Repeat("1", 40)
+	for name, test := range map[string]struct {
+		in      string
+		content string
+		ok, bad bool
+	}{
+		"commit":         {id + " commit 3\nabc\n", "abc", true, false},
+		"missing":        {id + " missing\n", "", false, false},
+		"a blob":         {id + " blob 3\nabc\n", "", true, false},
+		"a huge one":     {id + " commit 999999\n" + strings.Repeat("x", 1_000_000), "", true, false},
+		"cut":            {id + " commit 3\nab", "", false, true},
+		"a cut blob":     {id + " blob 3\nab", "", false, true},
+		"below nothing":  {id + " commit -2\n", "", false, true},
+		"beyond all":     {id + " blob 9223372036854775807\nabc\n", "", false, true},
+		"something else": {"fatal: no\n", "", false, true},
+		"nothing":        {"", "", false, true},
+	} {
+		content, ok, err := readAnswer(bufio.NewReader(strings.NewReader(test.in)))
+		if string(content) != test.content || ok != test.ok || (err != nil) != test.bad {
+			t.Errorf("%s: %q, %v, %v", name, content, ok, err)
+		}
+	}
+}
+
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{"commit 3\x00abc", "commit 3\x00ab", "tree 0\x00", "commit -1\x00", "commit 99999999999\x00", "\x00", "commit"} {
 		f.Add([]byte(seed))

@@ -141,28 +141,37 @@ func (b *batch) read(oid refstore.OID) (content []byte, ok bool, err error) {
 	if _, err := io.WriteString(b.stdin, string(oid)+"\n"); err != nil {
 		return nil, false, b.broken(err)
 	}
-	line, err := b.stdout.ReadString('\n')
-	if err != nil {
+	if content, ok, err = readAnswer(b.stdout); err != nil {
 		return nil, false, b.broken(err)
 	}
-	fields := strings.Fields(line)
+	return content, ok, nil
+}
+
+// readAnswer reads git's answer to one object's name: "NAME missing", or a line "NAME TYPE SIZE", the content and a new line. Of what is no commit that could
+// be a record the content is nil.
+func readAnswer(r *bufio.Reader) (content []byte, ok bool, err error) {
+	line, err := r.ReadSlice('\n')
+	if err != nil {
+		return nil, false, err
+	}
+	fields := strings.Fields(string(line))
 	if len(fields) == 2 && fields[1] == "missing" {
 		return nil, false, nil
 	}
 	if len(fields) != 3 {
-		return nil, false, b.broken(fmt.Errorf("%.80q", line))
+		return nil, false, fmt.Errorf("%.80q", line)
 	}
-	size, err := strconv.ParseInt(fields[2], 10, 64)
+	size, err := strconv.ParseUint(fields[2], 10, 62)
 	if err != nil {
-		return nil, false, b.broken(err)
+		return nil, false, err
 	}
 	if fields[1] != "commit" || size > refstore.MaxCommit {
-		_, err = io.CopyN(io.Discard, b.stdout, size+1)
+		_, err = io.CopyN(io.Discard, r, int64(size)+1)
 		return nil, err == nil, err
 	}
 	content = make([]byte, size+1)
-	if _, err := io.ReadFull(b.stdout, content); err != nil {
-		return nil, false, b.broken(err)
+	if _, err := io.ReadFull(r, content); err != nil {
+		return nil, false, err
 	}
 	return content[:size], true, nil
 }
