@@ -174,8 +174,9 @@ func TestScanConfig(t *testing.T) {
 		"included": {"Include \"" + dir + "/*.inc\"\n", true},
 		"absent":   {"Include " + dir + "/no/*\n", false},
 		"loop":     {"Include " + loop + "\n", true},
+		"bush":     {strings.Repeat("Include "+filepath.Join(dir, "bush")+"\n", 9), true}, // as many as 9 to the power of how deep it is read
 	} {
-		if got := scanConfig([]string{write(name, test.content)}, io.Discard, 0); got != test.want {
+		if got := scanConfig([]string{write(name, test.content)}, io.Discard); got != test.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -52,7 +52,7 @@ func (t *transport) findSharing(ctx context.Context) sharing {
 	if slices.ContainsFunc(args, sharingOption) {
 		return sharing{why: usersOwn}
 	}
-	if mentioned := scanConfig(configFiles(args), id, 0); mentioned || !plain {
+	if mentioned := scanConfig(configFiles(args), id); mentioned || !plain {
 		effective, err := p.effective(ctx, t.address.host, t.address.port)
 		if err != nil {
 			return sharing{why: "`ssh -G` fails: " + err.Error()}

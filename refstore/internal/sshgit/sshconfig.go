@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -26,32 +27,40 @@ func configFiles(args []string) []string {
 	return []string{filepath.Join(homeDir(), ".ssh", "config"), "/etc/ssh/ssh_config"}
 }
 
-// maxIncludes bounds how deep files include others, as OpenSSH does.
-const maxIncludes = 16
+// maxConfigs bounds how many files are read, each time that one is included.
+const maxConfigs = 256
 
 // scanConfig writes the content of files, and of those that they include, to digest, and says whether any speaks of shared
-// connections. That is far cheaper than asking ssh, and if it finds nothing, ssh would not either.
-func scanConfig(files []string, digest io.Writer, depth int) (mentioned bool) {
-	if depth > maxIncludes {
-		return true
-	}
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			continue
+// connections, or whether there are too many to know. That is far cheaper than asking ssh, and if it finds nothing, ssh would not either.
+func scanConfig(files []string, digest io.Writer) (mentioned bool) {
+	for n := 0; len(files) > 0; n++ {
+		if n == maxConfigs {
+			return true
 		}
-		_, _ = digest.Write(append([]byte(file+"\x00"), content...))
-		for line := range bytes.Lines(content) {
-			keyword, value := keywordOf(string(line))
-			switch keyword {
-			case "controlmaster", "controlpath", "controlpersist":
-				mentioned = true
-			case "include":
-				mentioned = scanConfig(included(file, value), digest, depth+1) || mentioned
-			}
+		var more []string
+		if content, err := os.ReadFile(files[0]); err == nil {
+			_, _ = digest.Write(append([]byte(files[0]+"\x00"), content...))
+			var here bool
+			here, more = scanFile(files[0], content)
+			mentioned = mentioned || here
 		}
+		files = slices.Concat(more, files[1:])
 	}
 	return mentioned
+}
+
+// scanFile says whether a file speaks of shared connections, and which files it includes.
+func scanFile(file string, content []byte) (mentioned bool, includes []string) {
+	for line := range bytes.Lines(content) {
+		keyword, value := keywordOf(string(line))
+		switch keyword {
+		case "controlmaster", "controlpath", "controlpersist":
+			mentioned = true
+		case "include":
+			includes = append(includes, included(file, value)...)
+		}
+	}
+	return mentioned, includes
 }
 
 func keywordOf(line string) (keyword, value string) {
