@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
@@ -16,7 +17,7 @@ import (
 // limits bound a pack beyond its length on the wire, which the [Reader] bounds.
 type limits struct {
 	objects  uint32 // in the pack
-	inflated int64  // bytes of all objects and deltas, kept or not
+	inflated int64  // bytes of all objects and deltas and of what these make, kept or not
 	kept     int64  // bytes of the commits
 }
 
@@ -33,13 +34,23 @@ type packReader struct {
 	commits []refstore.Object
 	at      map[int64]int        // offset in the pack: index in commits
 	byOID   map[refstore.OID]int // likewise by ID
+	// waiting are deltas by the ID of their base, which has not come yet, and behind those by the offset of such a delta. open are the
+	// offsets of both.
 	waiting map[refstore.OID][]entry
+	behind  map[int64][]entry
+	open    map[int64]bool
 }
 
 // entry is a commit, or a delta whose base has not come yet, at its offset in the pack.
 type entry struct {
 	offset int64
 	data   []byte
+}
+
+// ready is a delta whose base is there.
+type ready struct {
+	entry
+	base []byte
 }
 
 // source remembers why a reader ended: the pack's scanner does not tell.
@@ -65,6 +76,8 @@ func readPack(r io.Reader, l limits) ([]refstore.Object, error) {
 		at:      make(map[int64]int),
 		byOID:   make(map[refstore.OID]int),
 		waiting: make(map[refstore.OID][]entry),
+		behind:  make(map[int64][]entry),
+		open:    make(map[int64]bool),
 	}
 	if err := p.read(); err != nil {
 		return nil, fmt.Errorf("pack: %w", src.explain(err))
@@ -151,25 +164,38 @@ func (p *packReader) inflate(h *packfile.ObjectHeader, most int64) ([]byte, erro
 }
 
 func (p *packReader) delta(h *packfile.ObjectHeader, delta []byte) error {
-	var base int
-	var known bool
+	base, known := p.base(h)
+	if !known {
+		return p.await(h, delta)
+	}
+	return p.grow(ready{entry{h.Offset, delta}, p.commits[base].Content})
+}
+
+// base finds the commit that a delta stands on, among those that are known by now.
+func (p *packReader) base(h *packfile.ObjectHeader) (index int, known bool) {
 	if h.Type == plumbing.OFSDeltaObject {
-		if base, known = p.at[h.OffsetReference]; !known {
+		index, known = p.at[h.OffsetReference]
+	} else {
+		index, known = p.byOID[refstore.OID(h.Reference.String())]
+	}
+	return index, known
+}
+
+// await keeps a delta whose base may come, or become known, later.
+func (p *packReader) await(h *packfile.ObjectHeader, delta []byte) error {
+	e := entry{h.Offset, delta}
+	if h.Type == plumbing.OFSDeltaObject {
+		if !p.open[h.OffsetReference] {
 			return nil
 		}
+		p.behind[h.OffsetReference] = append(p.behind[h.OffsetReference], e)
 	} else {
 		oid := refstore.OID(h.Reference.String())
-		if base, known = p.byOID[oid]; !known {
-			p.limits.kept -= int64(len(delta))
-			p.waiting[oid] = append(p.waiting[oid], entry{h.Offset, delta})
-			return p.withinKept()
-		}
+		p.waiting[oid] = append(p.waiting[oid], e)
 	}
-	content, err := patch(p.commits[base].Content, delta)
-	if err != nil || content == nil {
-		return err
-	}
-	return p.add(h.Offset, content)
+	p.open[h.Offset] = true
+	p.limits.kept -= int64(len(delta))
+	return p.withinKept()
 }
 
 func (p *packReader) withinKept() error {
@@ -179,31 +205,35 @@ func (p *packReader) withinKept() error {
 	return nil
 }
 
-// add keeps a commit, and those that waited for it.
+// add keeps a commit, and makes those that waited for it.
 func (p *packReader) add(offset int64, content []byte) error {
-	todo := []entry{{offset, content}}
+	return p.grow(p.keep(entry{offset, content})...)
+}
+
+// grow makes commits of deltas, and of those that waited for these, one after another, so that there are never many that can't be kept.
+func (p *packReader) grow(todo ...ready) error {
 	for len(todo) > 0 {
-		base := todo[len(todo)-1]
+		next := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		oid := p.keep(base)
-		for _, w := range p.waiting[oid] {
-			made, err := patch(base.data, w.data)
-			if err != nil {
-				return err
-			}
-			if made != nil {
-				todo = append(todo, entry{w.offset, made})
-			}
+		made, err := patch(next.base, next.data)
+		if err != nil {
+			return err
 		}
-		delete(p.waiting, oid)
+		if made != nil {
+			todo = append(todo, p.keep(entry{next.offset, made})...)
+		}
+		if p.limits.inflated -= int64(len(made)); p.limits.inflated < 0 {
+			return fmt.Errorf("%w: deltas that make more than that", ErrTooLarge)
+		}
 		if err := p.withinKept(); err != nil {
 			return err
 		}
 	}
-	return nil
+	return p.withinKept()
 }
 
-func (p *packReader) keep(commit entry) refstore.OID {
+// keep keeps a commit, and returns the deltas that waited for it.
+func (p *packReader) keep(commit entry) (waited []ready) {
 	oid := refstore.SHA1.Hash("commit", commit.data)
 	if _, twice := p.byOID[oid]; !twice {
 		p.limits.kept -= int64(len(commit.data))
@@ -211,7 +241,12 @@ func (p *packReader) keep(commit entry) refstore.OID {
 		p.commits = append(p.commits, refstore.Object{OID: oid, Content: commit.data})
 	}
 	p.at[commit.offset] = p.byOID[oid]
-	return oid
+	for _, e := range slices.Concat(p.waiting[oid], p.behind[commit.offset]) {
+		waited = append(waited, ready{e, commit.data})
+	}
+	delete(p.waiting, oid)
+	delete(p.behind, commit.offset)
+	return waited
 }
 
 // patch applies a delta; nil where it makes more than a commit may have.

@@ -8,6 +8,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -15,10 +17,11 @@ import (
 	"github.com/git-worklease/git-worklease/refstore"
 )
 
-// packed is an object for a pack made by hand: a ref-delta where base is set.
+// packed is an object for a pack made by hand.
 type packed struct {
 	kind plumbing.ObjectType
-	base refstore.OID
+	base refstore.OID // of a ref-delta
+	back int          // of an ofs-delta: how many objects before it its base is
 	data []byte
 	size int // as declared, where it is a lie
 }
@@ -28,7 +31,9 @@ func makePack(t testing.TB, objects ...packed) []byte {
 	var b bytes.Buffer
 	b.WriteString("PACK\x00\x00\x00\x02")
 	b.Write(binary.BigEndian.AppendUint32(nil, uint32(len(objects)))) //nolint:gosec // few
-	for _, o := range objects {
+	offsets := make([]int, len(objects))
+	for i, o := range objects {
+		offsets[i] = b.Len()
 		size := len(o.data)
 		if o.size != 0 {
 			size = o.size
@@ -46,6 +51,9 @@ func makePack(t testing.TB, objects ...packed) []byte {
 			}
 			b.Write(id)
 		}
+		if o.kind == plumbing.OFSDeltaObject {
+			b.Write(backwards(offsets[i] - offsets[i-o.back]))
+		}
 		z := zlib.NewWriter(&b)
 		_, _ = z.Write(o.data)
 		_ = z.Close()
@@ -54,12 +62,27 @@ func makePack(t testing.TB, objects ...packed) []byte {
 	return append(b.Bytes(), sum[:]...)
 }
 
+// backwards is how an ofs-delta writes how far before it its base is.
+func backwards(n int) []byte {
+	b := []byte{byte(n & 0x7f)}
+	for n >>= 7; n > 0; n >>= 7 {
+		n--
+		b = append([]byte{byte(n&0x7f) | 0x80}, b...)
+	}
+	return b
+}
+
 // delta copies all of base and appends tail.
 func delta(base []byte, tail string) []byte {
 	d := binary.AppendUvarint(nil, uint64(len(base)))
 	d = binary.AppendUvarint(d, uint64(len(base)+len(tail)))
 	d = append(d, 0xb0, byte(len(base)), byte(len(base)>>8), byte(len(tail)))
 	return append(d, tail...)
+}
+
+// copied is a delta that makes its base once more.
+func copied(id refstore.OID, base []byte) packed {
+	return packed{kind: plumbing.REFDeltaObject, base: id, data: delta(base, "")[:len(delta(base, ""))-1]}
 }
 
 func commit(text string) []byte { return refstore.EncodeCommit(refstore.SHA1, "", when, []byte(text)) }
@@ -86,6 +109,50 @@ func TestPackWithLateBases(t *testing.T) {
 	}
 }
 
+// A delta may stand, by its offset, on one that waits for its own base.
+func TestPackWithDeltasBehindWaitingOnes(t *testing.T) {
+	one := commit("one")
+	two := append(bytes.Clone(one), "2"...)
+	three := append(bytes.Clone(two), "3"...)
+	pack := makePack(t,
+		packed{kind: plumbing.REFDeltaObject, base: refstore.SHA1.Hash("commit", one), data: delta(one, "2")},
+		packed{kind: plumbing.OFSDeltaObject, back: 1, data: delta(two, "3")},
+		packed{kind: plumbing.BlobObject, data: one},
+		packed{kind: plumbing.OFSDeltaObject, back: 1, data: delta(one, "no commit")},
+		packed{kind: plumbing.CommitObject, data: one},
+	)
+	objects, err := readPack(bytes.NewReader(pack), packLimits)
+	if err != nil || len(objects) != 3 {
+		t.Fatalf("%d objects, %v", len(objects), err)
+	}
+	for i, want := range [][]byte{one, two, three} {
+		if !bytes.Equal(objects[i].Content, want) {
+			t.Errorf("object %d is %q", i, objects[i].Content)
+		}
+	}
+}
+
+// TestPackOfManyDeltas: what waits for one base is not made before it is known whether it can be kept.
+func TestPackOfManyDeltas(t *testing.T) {
+	const many, size, most = 2000, 60_000, 1 << 20
+	base := commit(strings.Repeat("x", size))
+	objects := make([]packed, 0, many+1)
+	for i := range many {
+		objects = append(objects, packed{kind: plumbing.REFDeltaObject, base: refstore.SHA1.Hash("commit", base), data: delta(base, fmt.Sprint(i))})
+	}
+	pack := makePack(t, append(objects, packed{kind: plumbing.CommitObject, data: base})...)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := readPack(bytes.NewReader(pack), limits{many + 1, 1 << 30, most})
+	runtime.ReadMemStats(&after)
+	if !errors.Is(err, ErrTooLarge) {
+		t.Errorf("got %v", err)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 16*most {
+		t.Errorf("%d bytes were used for at most %d", used, most)
+	}
+}
+
 func TestHostilePacks(t *testing.T) {
 	one := commit("one")
 	id := refstore.SHA1.Hash("commit", one)
@@ -109,6 +176,7 @@ func TestHostilePacks(t *testing.T) {
 		{"too many objects", []packed{base, base}, limits{1, 1 << 20, 1 << 20}, ErrTooLarge, 0},
 		{"too much inflated", []packed{{kind: plumbing.BlobObject, data: make([]byte, 2048)}}, limits{9, 2047, 1 << 20}, ErrTooLarge, 0},
 		{"too much kept", []packed{base}, limits{9, 1 << 20, 10}, ErrTooLarge, 0},
+		{"too much made, and nothing new", []packed{base, copied(id, one), copied(id, one)}, limits{9, int64(2 * len(one)), 1 << 20}, ErrTooLarge, 0},
 		{"too much waiting", []packed{{kind: plumbing.REFDeltaObject, base: id, data: delta(one, "x")}}, limits{9, 1 << 20, 5}, ErrTooLarge, 0},
 		{"a delta that makes much", []packed{base, {kind: plumbing.REFDeltaObject, base: id, data: bomb(refstore.MaxCommit + 1)}}, packLimits, nil, 1},
 		{"a delta with a lie", []packed{base, {kind: plumbing.REFDeltaObject, base: id, data: bomb(900)}}, packLimits, ErrMalformed, 0},
