@@ -21,6 +21,10 @@ func (r *Record) encode(key ed25519.PrivateKey) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %s: %w", ErrBadRequest, r.Resource, err)
 	}
 	line, err := r.line()
+	if err == nil && len(line) > maxRecord && r.Released() {
+		r.strip()
+		line, err = r.line()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", r.Resource, err)
 	}

@@ -141,7 +141,30 @@ func (r *Record) sighting(tip refstore.OID, m moment) Sighting {
 
 // predecessor is what the next claim says of this record.
 func (r *Record) predecessor(why string) *Predecessor {
-	return &Predecessor{Claim: r.Claim, Holder: r.Holder, Generation: r.Generation, RenewedAt: r.RenewedAt, Why: why}
+	return &Predecessor{Claim: r.Claim, Holder: r.Holder.brief(), Generation: r.Generation, RenewedAt: r.RenewedAt, Why: why}
+}
+
+// brief is the holder without texts that are longer than any of this package: others may have written a record that is full of them.
+func (h Holder) brief() Holder {
+	if len(h.Host) > MaxName {
+		h.Host = ""
+	}
+	if len(h.Operator) > MaxName {
+		h.Operator = ""
+	}
+	return h
+}
+
+// strip leaves out what a release can do without. A record that somebody has filled up to its limit can be ended all the same.
+func (r *Record) strip() {
+	r.raw, r.Checkpoint, r.Meta, r.Purpose, r.Predecessor = nil, nil, nil, "", nil
+	r.Holder = r.Holder.brief()
+	if r.Takeover != TakeoverStale {
+		r.Takeover = TakeoverDead
+	}
+	if r.Expiry != ExpiryClock {
+		r.Expiry = ExpiryObserved
+	}
 }
 
 // renewed is the record that follows r in the same claim.

@@ -2,6 +2,7 @@ package lease
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -88,4 +89,50 @@ func foreignRecord(authority string, prev refstore.OID) *Record {
 	r.Authority, r.Resource, r.Members, r.Prev = authority, demo, []Resource{demo}, prev
 	r.Claim, r.Generation = claimID(public(testKey(9))), 9
 	return r
+}
+
+// TestFullRecords: a claim whose record has no room left can be ended by others, and taken over, like any other.
+func TestFullRecords(t *testing.T) {
+	start := func(t *testing.T, r Resource) (*world, *actor) {
+		w := newWorld(t)
+		alice := w.actor("alice")
+		rec := foreignRecord(alice.mustClaim("task:other").Hold.Authority, "")
+		rec.Resource, rec.Members, rec.RenewedAt = r, []Resource{r}, w.time()
+		rec.Holder.Host, rec.Expiry = "h", "sundial"
+		line, err := rec.line()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec.Holder.Host = strings.Repeat("h", maxRecord-len(line)-60) // the key is not in line yet
+		message, err := rec.encode(testKey(9))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.put(refs{DefaultPrefix}.claim(r), message)
+		return w, alice
+	}
+	t.Run("by force", func(t *testing.T) {
+		_, alice := start(t, demo)
+		if _, err := alice.Force(t.Context(), ForceRequest{Resources: []Resource{demo}, Reason: "full"}); err != nil {
+			t.Fatal(err)
+		}
+		alice.mustClaim(demo)
+	})
+	t.Run("taken over", func(t *testing.T) {
+		w, alice := start(t, demo)
+		alice.mustStatus(demo)
+		w.advance(1000 * time.Hour)
+		if pre := alice.mustClaim(demo).Records[0].Predecessor; pre == nil || pre.Holder.Agent != "alice" {
+			t.Errorf("predecessor %+v", pre)
+		}
+	})
+	t.Run("overlapped", func(t *testing.T) {
+		w, alice := start(t, "path:src")
+		alice.mustStatus("path:src")
+		w.advance(1000 * time.Hour)
+		alice.mustClaim("path:src/a")
+		if tip := w.tip("path:src"); !tip.Released() || tip.Release.Reason != reasonOverlapped {
+			t.Errorf("%+v", tip)
+		}
+	})
 }
