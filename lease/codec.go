@@ -43,7 +43,8 @@ func (r *Record) subject() string {
 	case r.Revision == 1:
 		verb = "claim"
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s %s · generation %d · %s %s", verb, r.Resource, r.Generation, r.Holder, end))
+	line := strings.TrimSpace(fmt.Sprintf("%s %s · generation %d · %s %s", verb, r.Resource, r.Generation, r.Holder, end))
+	return strings.ReplaceAll(line, "\n", " ") // an outcome that was read may be anything
 }
 
 // line is the record as one line of JSON. A record that was read keeps every member that did not change as it was written, and those

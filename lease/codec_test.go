@@ -81,6 +81,9 @@ func TestSubjects(t *testing.T) {
 	if got := r.tombstone("", 3, Release{Outcome: OutcomeReview}).subject(); got != "release task:demo · generation 3 · alice/main review" {
 		t.Errorf("release: %q", got)
 	}
+	if got := r.tombstone("", 3, Release{Outcome: "a\n\nb"}).subject(); strings.Contains(got, "\n") {
+		t.Errorf("odd release: %q", got)
+	}
 }
 
 // TestRewriteKeepsUnknown plants members that this version does not know at every depth, and renews.
