@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 
 	"github.com/git-worklease/git-worklease/internal/fault"
+	"github.com/git-worklease/git-worklease/internal/term"
 )
 
 // schemaVersion is that of every JSON document that this program prints.
@@ -38,9 +40,14 @@ func newFailure(f fault.Fault) *failure {
 // write prints the document on one line, so that a log of runs stays a log of lines.
 func (v *envelope) write(w io.Writer) error {
 	v.SchemaVersion = schemaVersion
-	enc := json.NewEncoder(w)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	err := enc.Encode(v)
+	if err == nil {
+		_, err = w.Write(term.CleanJSON(b.Bytes()))
+	}
+	if err != nil {
 		return fmt.Errorf("print the result: %w", err)
 	}
 	return nil

@@ -2,9 +2,11 @@
 package term
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -44,6 +46,30 @@ func CleanLines(s string) []string {
 	}
 	return lines
 }
+
+// CleanJSON makes a JSON document, of whatever texts, safe to print on a terminal. It means the same as before: what [Clean] would escape is escaped as JSON
+// does it, of which encoding/json leaves a part as it is. The document is one that encoding/json has written without indentation.
+func CleanJSON(document []byte) []byte {
+	if !bytes.ContainsFunc(document, raw) {
+		return document
+	}
+	var b bytes.Buffer
+	for _, r := range string(document) { // bytes that are no UTF-8 come as U+FFFD
+		switch {
+		case !raw(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.Bytes()
+}
+
+// raw says whether a character can only be in a string of a JSON document, and must not be printed.
+func raw(r rune) bool { return r != '\n' && hidden(r) || r == utf8.RuneError }
 
 func plain(s string) bool {
 	for i := range len(s) {

@@ -24,6 +24,23 @@ func TestClean(t *testing.T) {
 	}
 }
 
+func TestCleanJSON(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"a":1}` + "\n":     `{"a":1}` + "\n",
+		`"línea"`:            `"línea"`,
+		"\"a\u009bb\"":       `"a\u009bb"`,
+		"\"a\x7fb\"":         `"a\u007fb"`,
+		"\"a\u202eb\"":       `"a\u202eb"`,
+		"\"a\U000e0041b\"":   `"a\udb40\udc41b"`,
+		"\"bad \xff\"":       `"bad \ufffd"`,
+		`"a\u001b\\\u0000b"`: `"a\u001b\\\u0000b"`,
+	} {
+		if got := string(CleanJSON([]byte(in))); got != want {
+			t.Errorf("CleanJSON(%q) = %s, want %s", in, got, want)
+		}
+	}
+}
+
 func TestSpan(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0:                          "0 s",
