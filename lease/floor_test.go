@@ -274,3 +274,23 @@ func lastMoment(t *testing.T, trust func(*Meta, time.Time, bool) Generation) Gen
 	late.land(t)
 	return w.tip(demo).Generation
 }
+
+// TestRaiseOfFullMeta: no meta record is written that could not be read again.
+func TestRaiseOfFullMeta(t *testing.T) {
+	w := newWorld(t)
+	alice, ref := w.actor("alice"), refs{DefaultPrefix}.meta()
+	meta := Meta{V: 1, Kind: KindMeta, Authority: alice.mustClaim(demo).Hold.Authority, Format: 1, CreatedAt: epoch, Prev: w.repo.Refs()[ref], Key: public(testKey(1))}
+	line, err := marshal(meta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	room := strings.Repeat("x", maxRecord-len(line)-len(`"later":"",`))
+	w.put(ref, seal("x", []byte(`{"later":"`+room+`",`+string(line[1:])), testKey(1)))
+	before := w.repo.Refs()[ref]
+	_, _, err = alice.raise(t.Context(), 1)
+	want(t, err, ErrBadRequest)
+	if w.repo.Refs()[ref] != before {
+		t.Error("it was written over")
+	}
+	alice.mustClaim("task:another")
+}

@@ -152,6 +152,9 @@ func (a *Authority) metaChange(meta Meta, m moment) (refstore.Change, error) {
 	}
 	meta.V, meta.Kind, meta.Format, meta.Key = Version, KindMeta, Version, public(key)
 	line, err := meta.line()
+	if err == nil && len(line) > maxRecord {
+		err = fmt.Errorf("%w: meta: record of %d bytes", ErrBadRequest, len(line))
+	}
 	if err != nil {
 		return refstore.Change{}, err
 	}
