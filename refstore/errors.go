@@ -3,6 +3,8 @@ package refstore
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -43,14 +45,15 @@ type RefusedError struct {
 }
 
 func (e *RefusedError) Error() string {
-	words := strings.TrimSpace(e.Words)
-	if words == "" {
-		for _, reason := range e.Reasons {
-			words = reason
-			break
-		}
+	return fmt.Sprintf("%v: %s", ErrRefused, strings.TrimSpace(e.Said()))
+}
+
+// Said is what the server wrote, unescaped, or its word on the first of the refs where it wrote nothing.
+func (e *RefusedError) Said() string {
+	if strings.TrimSpace(e.Words) != "" || len(e.Reasons) == 0 {
+		return e.Words
 	}
-	return fmt.Sprintf("%v: %s", ErrRefused, words)
+	return e.Reasons[slices.Min(slices.Collect(maps.Keys(e.Reasons)))]
 }
 
 // Is links the type to [ErrRefused].

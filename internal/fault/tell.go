@@ -187,13 +187,7 @@ func tellRefused(f *Fault, err error, _ Scene) {
 		return
 	}
 	f.Message = "the server refused the change"
-	f.Lines = term.CleanLines(e.Words)
-	if len(f.Lines) == 0 {
-		for _, reason := range e.Reasons {
-			f.Lines = []string{term.Clean(reason)}
-			break
-		}
-	}
+	f.Lines = term.CleanLines(e.Said())
 	f.Details = map[string]any{"server": f.Lines}
 }
 
