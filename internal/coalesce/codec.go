@@ -3,7 +3,6 @@ package coalesce
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/git-worklease/git-worklease/refstore"
 )
@@ -110,10 +109,17 @@ func (m *message) decode() error {
 	case m.Unavailable != nil:
 		return m.Unavailable.decode()
 	case m.NoRecord:
-		return fmt.Errorf("%w: %s", refstore.ErrNotRecord, m.Text)
+		return noRecordError(m.Text)
 	}
 	return errors.New(m.Text)
 }
+
+// noRecordError is a [refstore.ErrNotRecord] in the words that it came in.
+type noRecordError string
+
+func (e noRecordError) Error() string { return string(e) }
+
+func (noRecordError) Is(target error) bool { return target == refstore.ErrNotRecord }
 
 // errNoCause stands for a cause that whoever wrote the file has left out.
 var errNoCause = errors.New("no cause was given")
