@@ -13,7 +13,7 @@ func Quote(word string) string {
 	safe := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@+=,%", r)
 	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !safe(r) }) < 0 {
+	if word != "" && word[0] != '=' && strings.IndexFunc(word, func(r rune) bool { return !safe(r) }) < 0 { // zsh takes =x for the path of a program
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

@@ -145,7 +145,7 @@ func tellPending(f *Fault, err error, _ Scene) {
 	}
 	f.Message = fmt.Sprintf("the outcome of the %s of %s is unknown", verb(e.Verb), resources(e.Resources))
 	if e.Busy {
-		f.Message = fmt.Sprintf("another process of this clone is in the middle of a %s of %s", e.Verb, resources(e.Resources))
+		f.Message = fmt.Sprintf("another process of this clone is in the middle of a %s of %s", verb(e.Verb), resources(e.Resources))
 	}
 	if e.Err != nil {
 		f.Message += ": " + cause(e.Err)
@@ -153,12 +153,12 @@ func tellPending(f *Fault, err error, _ Scene) {
 	f.Details = pendingDetails{Verb: e.Verb, Session: e.Session, Resources: e.Resources, Busy: e.Busy}
 }
 
-// verb is a verb as a noun.
+// verb is a verb as a noun. It may have been read from a file.
 func verb(v lease.Verb) string {
 	if v == lease.VerbForce {
 		return "forced release"
 	}
-	return string(v)
+	return term.Clean(string(v))
 }
 
 func resources(rs []lease.Resource) string {
