@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/git-worklease/git-worklease/refstore"
 )
@@ -122,6 +123,9 @@ func credentialOf(told []byte, origin string) (credential, error) {
 	switch {
 	case values["authtype"] != "" && values["credential"] != "":
 		c.header = values["authtype"] + " " + values["credential"]
+		if strings.ContainsFunc(c.header, unicode.IsControl) {
+			return credential{}, errNoCredential
+		}
 	case values["password"] != "" || values["username"] != "":
 		pair := values["username"] + ":" + values["password"]
 		c.header = "Basic " + base64.StdEncoding.EncodeToString([]byte(pair))
