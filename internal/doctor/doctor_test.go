@@ -57,7 +57,7 @@ func TestParseGitVersion(t *testing.T) {
 			t.Errorf("%q: %v, %v", out, v, ok)
 		}
 	}
-	for _, out := range []string{"", "git version unknown", "git version 2"} {
+	for _, out := range []string{"", "git version unknown", "git version 2", "git version 2.-1", "git version +2.1"} {
 		if _, _, ok := parseGitVersion(out); ok {
 			t.Errorf("%q was read", out)
 		}

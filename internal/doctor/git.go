@@ -28,11 +28,11 @@ func parseGitVersion(out string) (v gitVersion, full string, ok bool) {
 		return v, full, false
 	}
 	for i := range v {
-		n, err := strconv.Atoi(numbers[i])
+		n, err := strconv.ParseUint(numbers[i], 10, 31)
 		if err != nil {
 			return v, full, false
 		}
-		v[i] = n
+		v[i] = int(n)
 	}
 	return v, full, true
 }
