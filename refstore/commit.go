@@ -75,8 +75,11 @@ func DecodeCommit(f Format, oid OID, content []byte) (Commit, error) {
 			return Commit{}, fmt.Errorf("%w: header %d: %w", ErrNotRecord, i+1, err)
 		}
 	}
-	if tree != f.EmptyTree() {
+	switch {
+	case tree != f.EmptyTree():
 		return Commit{}, fmt.Errorf("%w: tree %s is not empty", ErrNotRecord, tree.Short())
+	case c.When.IsZero():
+		return Commit{}, fmt.Errorf("%w: no committer", ErrNotRecord)
 	}
 	return c, nil
 }
