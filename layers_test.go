@@ -28,6 +28,7 @@ var levels = map[string]int{
 	// Tools without knowledge of the subject.
 	"internal/gitexec":  -2,
 	"internal/child":    -2,
+	"internal/glob":     -2,
 	"internal/lockfile": -2,
 	"internal/term":     -2,
 	"internal/gitenv":   -1,
