@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -8,10 +9,10 @@ import (
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// keyLines finds the line, from 1, of each key and table header of a well-formed file, for messages alone. Keys within inline
-// tables and spellings with escapes are left out.
+// keyLines finds the line, from 1, of each key and table header of a well-formed file, for messages alone. Of an array of tables it knows each
+// element as well, see [element]. Keys within inline tables and spellings with escapes are left out.
 func keyLines(data []byte) map[string]int {
-	lines := map[string]int{}
+	lines, count := map[string]int{}, map[string]int{}
 	section, quote := "", ""
 	number := 0
 	for line := range strings.SplitSeq(string(data), "\n") {
@@ -27,6 +28,12 @@ func keyLines(data []byte) map[string]int {
 			header, _, _ := strings.Cut(strings.TrimLeft(line, "["), "]")
 			section = plainKey(header)
 			note(lines, section, number)
+			if strings.HasPrefix(line, "[[") {
+				at := count[section]
+				count[section]++
+				section = element(section, at)
+				note(lines, section, number)
+			}
 			continue
 		}
 		key, value, ok := strings.Cut(line, "=")
@@ -38,6 +45,9 @@ func keyLines(data []byte) map[string]int {
 	}
 	return lines
 }
+
+// element is the key of one table of an array, counted from 0.
+func element(key string, at int) string { return fmt.Sprintf("%s[%d]", key, at) }
 
 func note(lines map[string]int, key string, number int) {
 	if _, ok := lines[key]; !ok {

@@ -37,8 +37,10 @@ type Policy struct {
 	// Unknown are keys that this version doesn't know.
 	Unknown []Unknown
 
-	values map[string]policyValue
-	pools  []Pool
+	values  map[string]policyValue
+	pools   []Pool
+	enforce *Enforce // nil: the file does not speak of it
+	rules   []Rule
 }
 
 type policyValue struct {
@@ -129,7 +131,7 @@ func ParsePolicy(data []byte) (*Policy, error) {
 	p := &Policy{Found: true, Data: data, values: map[string]policyValue{}}
 	lines := keyLines(data)
 	// First what says that this version may not be the right one to judge the rest.
-	for _, take := range []func(map[string]any, map[string]int) error{p.takeRequires, p.takeVersion, p.takeValues, p.takePools} {
+	for _, take := range []func(map[string]any, map[string]int) error{p.takeRequires, p.takeVersion, p.takeValues, p.takePools, p.takeEnforce, p.takeRules} {
 		if err := take(tree, lines); err != nil {
 			return nil, err
 		}

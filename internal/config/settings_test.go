@@ -143,7 +143,7 @@ func TestValues(t *testing.T) {
 func TestUnknownKeys(t *testing.T) {
 	s, err := config.Load(config.Sources{
 		Git:    gitConfig("local f worklease.tll=1h", "local f worklease.a.ttl=1h", "local f worklease.ttl=1h", "local f other.key=x"),
-		Policy: policy(t, "[lease]\nttl='1h'\nttll='1h'\n[enforce]\ncommit='warn'\n[[rule]]\nx=1\n[pools]\ngpu=2\n[providers.github]\nrepo='a/b'\n[views.Ready]\n[enforced]\n"),
+		Policy: policy(t, "[lease]\nttl='1h'\nttll='1h'\n[enforce]\ncommit='warn'\n[[rule]]\nbranch='a'\nclaim='any'\n[pools]\ngpu=2\n[providers.github]\nrepo='a/b'\n[views.Ready]\n[enforced]\n"),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +153,7 @@ func TestUnknownKeys(t *testing.T) {
 		got = append(got, u.Key+" "+u.Origin.String())
 	}
 	want := "worklease.tll git config (local) f; worklease.a.ttl git config (local) f; " +
-		"enforced policy .worklease.toml:13; lease.ttll policy .worklease.toml:3"
+		"enforced policy .worklease.toml:14; lease.ttll policy .worklease.toml:3"
 	if strings.Join(got, "; ") != want {
 		t.Errorf("got %q", got)
 	}
