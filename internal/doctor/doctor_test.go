@@ -46,27 +46,6 @@ func TestReportExit(t *testing.T) {
 	}
 }
 
-func TestParseGitVersion(t *testing.T) {
-	for out, want := range map[string]gitVersion{
-		"git version 2.39.5\n":               {2, 39},
-		"git version 2.39.5 (Apple Git-154)": {2, 39},
-		"git version 2.47.0.windows.1":       {2, 47},
-		"git version 3.0":                    {3, 0},
-	} {
-		if v, _, ok := parseGitVersion(out); !ok || v != want {
-			t.Errorf("%q: %v, %v", out, v, ok)
-		}
-	}
-	for _, out := range []string{"", "git version unknown", "git version 2", "git version 2.-1", "git version +2.1"} {
-		if _, _, ok := parseGitVersion(out); ok {
-			t.Errorf("%q was read", out)
-		}
-	}
-	if !(gitVersion{2, 30}).before(oldestGit) || (gitVersion{3, 0}).before(oldestGit) {
-		t.Error("versions are not compared")
-	}
-}
-
 func TestHosts(t *testing.T) {
 	for url, want := range map[string]struct{ name, web string }{
 		"git@github.com:acme/app.git":                               {"GitHub", "https://github.com/acme/app.git"},

@@ -1,54 +1,25 @@
 package doctor
 
 import (
-	"fmt"
-	"strconv"
-	"strings"
-
 	"github.com/git-worklease/git-worklease/internal/config"
 	"github.com/git-worklease/git-worklease/internal/fault"
 	"github.com/git-worklease/git-worklease/internal/gitexec"
 )
 
 // oldestGit is the oldest version of git that this program works with.
-var oldestGit = gitVersion{2, 31}
-
-// gitVersion is the first two numbers of a version of git.
-type gitVersion [2]int
-
-func (v gitVersion) String() string { return fmt.Sprintf("%d.%d", v[0], v[1]) }
-
-func (v gitVersion) before(o gitVersion) bool { return v[0] < o[0] || v[0] == o[0] && v[1] < o[1] }
-
-// parseGitVersion reads what `git version` prints: "git version 2.39.5", with whatever a vendor adds.
-func parseGitVersion(out string) (v gitVersion, full string, ok bool) {
-	full, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimSpace(out), "git version "), "\n")
-	numbers := strings.Split(full, ".")
-	if len(numbers) < 2 {
-		return v, full, false
-	}
-	for i := range v {
-		n, err := strconv.ParseUint(numbers[i], 10, 31)
-		if err != nil {
-			return v, full, false
-		}
-		v[i] = int(n)
-	}
-	return v, full, true
-}
+var oldestGit = gitexec.Version{2, 31}
 
 // Git examines the system's git, and what of the repository's configuration it has to know; config is nil where that can't be read.
 func Git(ctx Context, r *Report, git *gitexec.Git, config *gitexec.Config) {
-	out, err := git.Output(ctx, "version")
+	v, full, ok, err := git.Version(ctx)
 	if err != nil {
 		r.Fault(IDGit, err)
 		return
 	}
-	v, full, ok := parseGitVersion(string(out))
 	switch {
 	case !ok:
 		r.Note(IDGit, "", "git does not tell a version that this program knows how to read: %s", full)
-	case v.before(oldestGit):
+	case v.Before(oldestGit):
 		r.Warn(IDGit, "install git "+oldestGit.String()+" or later", "git %s is older than %s, the oldest that is tested", full, oldestGit)
 	default:
 		r.Good(IDGit, "git %s", full)
