@@ -48,10 +48,11 @@ type pathPattern struct {
 	not bool
 	// glob matches a path from the top of the repository to its end.
 	glob string
-	// literal is a part of every path that matches, at its beginning where anchored says so: most paths need no more than a look at it.
-	literal  string
+	// literals are parts of every path that matches, in their order, the first at its beginning where anchored says so: most paths need no more than
+	// a look at them.
+	literals []string
 	anchored bool
-	// plain says that an anchored pattern is nothing but literal, and inside that only what is in a folder is meant.
+	// plain says that a path matches if it has the literals: of src/**, or of *.sql. Inside says that only what is in a folder is meant.
 	plain, inside bool
 	// all says that every path matches.
 	all bool
@@ -95,13 +96,31 @@ func (p *pathPattern) matches(slashed string) bool {
 	switch {
 	case p.all:
 		return true
-	case !p.anchored && !strings.Contains(slashed, p.literal), p.anchored && !strings.HasPrefix(slashed, p.literal):
+	case !p.hasLiterals(slashed):
 		return false
-	case !p.plain:
-		return doublestar.MatchUnvalidated(p.glob, slashed)
+	case p.plain:
+		return !p.inside || len(slashed) > len(p.literals[0])
 	default:
-		return len(slashed) > len(p.literal) || !p.inside
+		return doublestar.MatchUnvalidated(p.glob, slashed)
 	}
+}
+
+func (p *pathPattern) hasLiterals(slashed string) bool {
+	for i, literal := range p.literals {
+		if i == 0 && p.anchored {
+			if !strings.HasPrefix(slashed, literal) {
+				return false
+			}
+			slashed = slashed[len(literal):]
+			continue
+		}
+		at := strings.Index(slashed, literal)
+		if at < 0 {
+			return false
+		}
+		slashed = slashed[at+len(literal):]
+	}
+	return true
 }
 
 // The faults of a pattern.
@@ -145,7 +164,7 @@ func parsePath(text string) (p pathPattern, err error) {
 	if !p.anchored {
 		p.glob = "**/" + p.glob
 	}
-	p.takeLiteral(top + "/")
+	p.takeLiterals(top + "/")
 	return p, nil
 }
 
@@ -228,19 +247,25 @@ func withoutSlash(class string) string {
 	return "^/" + class[1:]
 }
 
-// takeLiteral finds the longest part of a pattern that stands for itself, or for an anchored one that begins with such a part, that one.
-func (p *pathPattern) takeLiteral(top string) {
+// takeLiterals finds the parts of a pattern that stand for themselves.
+func (p *pathPattern) takeLiterals(top string) {
 	first, rest := literal(top)
-	if p.anchored = p.anchored && first != ""; p.anchored {
-		p.literal, p.plain = first, rest == ""
-		return
-	}
-	for p.literal = first; rest != ""; {
-		var next string
-		if next, rest = literal(skipMeta(rest)); len(next) > len(p.literal) {
-			p.literal = next
+	p.anchored = p.anchored && first != ""
+	p.plain = p.anchored && rest == "" || !p.anchored && !p.inside && isEnding(top)
+	for next := first; ; next, rest = literal(skipMeta(rest)) {
+		if next != "" {
+			p.literals = append(p.literals, next)
+		}
+		if rest == "" {
+			return
 		}
 	}
+}
+
+// isEnding says whether a pattern is a star and how a name ends.
+func isEnding(top string) bool {
+	ending, ok := strings.CutPrefix(strings.TrimSuffix(top, "/"), "*")
+	return ok && ending != "" && !strings.ContainsAny(ending, meta+"/")
 }
 
 // literal cuts a pattern at its first special character.
