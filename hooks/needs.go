@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/git-worklease/git-worklease/internal/config"
 	"github.com/git-worklease/git-worklease/internal/glob"
@@ -28,31 +29,66 @@ type Need struct {
 	Paths []string
 }
 
-// Needs are the claims that rules ask for of a change of paths on a branch, in the order of the rules. The branch is without refs/heads/, and empty
-// where there is none. It returns [lease.ErrBadResource], wrapped, where what a branch's name says makes no resource, and
-// [glob.ErrPattern] for a rule that no policy file has.
+// Rules are rules made ready for many changes.
+type Rules struct{ rules []readyRule }
+
+type readyRule struct {
+	config.Rule
+	branch *glob.Branch // nil: every branch
+	paths  *glob.Paths  // nil: every path
+}
+
+// Compile makes rules ready. It returns a [*glob.PatternError] for a rule that no policy file has.
+func Compile(rules []config.Rule) (*Rules, error) {
+	ready := make([]readyRule, len(rules))
+	for i, rule := range rules {
+		var err error
+		ready[i].Rule = rule
+		if rule.Branch != "" {
+			if ready[i].branch, err = glob.ParseBranch(rule.Branch); err != nil {
+				return nil, err
+			}
+		}
+		if len(rule.Paths) > 0 {
+			if ready[i].paths, err = glob.ParsePaths(rule.Paths); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return &Rules{ready}, nil
+}
+
+// Needs are the claims that rules ask for of a change of paths on a branch: [Compile] and [Rules.Needs] in one.
 func Needs(rules []config.Rule, branch string, paths []string) ([]Need, error) {
+	ready, err := Compile(rules)
+	if err != nil {
+		return nil, err
+	}
+	return ready.Needs(branch, paths)
+}
+
+// Needs are the claims that the rules ask for of a change of paths on a branch, in the order of the rules. The branch is without refs/heads/, and
+// empty where there is none. It returns [lease.ErrBadResource], wrapped, where what a branch's name says makes no resource.
+func (r *Rules) Needs(branch string, paths []string) ([]Need, error) {
+	if len(r.rules) == 0 {
+		return nil, nil
+	}
 	ready := make([]glob.Path, len(paths))
 	for i, path := range paths {
 		ready[i] = glob.ParsePath(path)
 	}
 	var needs []Need
-	for _, rule := range rules {
-		captured, ok, err := onBranch(rule, branch)
-		if err != nil {
-			return nil, err
-		}
+	for i := range r.rules {
+		rule := &r.rules[i]
+		captured, ok := rule.onBranch(branch)
 		if !ok {
 			continue
 		}
-		meant, ok, err := about(rule, paths, ready)
-		if err != nil {
-			return nil, err
-		}
+		meant, ok := rule.about(paths, ready)
 		if !ok {
 			continue
 		}
-		need, err := needOf(rule, captured)
+		need, err := needOf(rule.Rule, captured)
 		if err != nil {
 			return nil, fmt.Errorf("branch %s: %w", branch, err)
 		}
@@ -63,36 +99,48 @@ func Needs(rules []config.Rule, branch string, paths []string) ([]Need, error) {
 }
 
 // onBranch says whether a rule is about a branch, and what its pattern captures.
-func onBranch(rule config.Rule, branch string) (captured map[string]string, ok bool, err error) {
-	if rule.Branch == "" {
-		return nil, true, nil
+func (r *readyRule) onBranch(branch string) (captured map[string]string, ok bool) {
+	if r.branch == nil {
+		return nil, true
 	}
-	pattern, err := glob.ParseBranch(rule.Branch)
-	if err != nil {
-		return nil, false, err
-	}
-	captured, ok = pattern.Match(branch)
-	return captured, ok, nil
+	return r.branch.Match(branch)
 }
 
 // about are the paths that a rule is about, and whether it asks for anything because of them.
-func about(rule config.Rule, paths []string, ready []glob.Path) (meant []string, ok bool, err error) {
-	if len(rule.Paths) == 0 {
-		if rule.Claim == config.ClaimPath {
-			return paths, len(paths) > 0, nil
+func (r *readyRule) about(paths []string, ready []glob.Path) (meant []string, ok bool) {
+	if r.paths == nil {
+		if r.Claim == config.ClaimPath {
+			return paths, len(paths) > 0
 		}
-		return nil, true, nil
-	}
-	set, err := glob.ParsePaths(rule.Paths)
-	if err != nil {
-		return nil, false, err
+		return nil, true
 	}
 	for i := range ready {
-		if set.Matches(ready[i]) {
+		if r.paths.Matches(ready[i]) {
 			meant = append(meant, paths[i])
 		}
 	}
-	return meant, len(meant) > 0, nil
+	return meant, len(meant) > 0
+}
+
+// OfBranch are the resources that rules ask for because of a branch's name, whatever changes on it, each once and in the order of the rules. It
+// returns [lease.ErrBadResource], wrapped, as [Rules.Needs] does.
+func (r *Rules) OfBranch(branch string) ([]lease.Resource, error) {
+	var resources []lease.Resource
+	for i := range r.rules {
+		rule := &r.rules[i]
+		captured, ok := rule.onBranch(branch)
+		if !ok || rule.branch == nil {
+			continue
+		}
+		need, err := needOf(rule.Rule, captured)
+		if err != nil {
+			return nil, fmt.Errorf("branch %s: %w", branch, err)
+		}
+		if need.Kind == NeedKey && !slices.Contains(resources, need.Resource) {
+			resources = append(resources, need.Resource)
+		}
+	}
+	return resources, nil
 }
 
 func needOf(rule config.Rule, captured map[string]string) (Need, error) {
@@ -130,12 +178,7 @@ func (n Need) without(held []lease.Resource) (left Need, met bool) {
 	case NeedAny:
 		return left, len(held) > 0
 	case NeedKey:
-		for _, r := range held {
-			if r == n.Resource {
-				return left, true
-			}
-		}
-		return left, false
+		return left, slices.Contains(held, n.Resource)
 	default:
 		left.Paths = nil
 		for _, path := range n.Paths {
@@ -148,10 +191,5 @@ func (n Need) without(held []lease.Resource) (left Need, met bool) {
 }
 
 func covered(path string, held []lease.Resource) bool {
-	for _, r := range held {
-		if lease.Covers(r, path) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(held, func(r lease.Resource) bool { return lease.Covers(r, path) })
 }

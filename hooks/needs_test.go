@@ -56,6 +56,18 @@ func TestBranchThatMakesNoResource(t *testing.T) {
 	}
 }
 
+func TestOfBranch(t *testing.T) {
+	rules, err := Compile([]config.Rule{onIssue, inSource, {Branch: "issue/**", Paths: []string{"x/**"}, Claim: "task:x"}, {Branch: "**", Claim: config.ClaimAny}, onIssue})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for branch, want := range map[string]string{"issue/42-login": "[github:acme/app#42 task:x]", "issue/42": "[task:x]", "main": "[]", "": "[]"} {
+		if got, err := rules.OfBranch(branch); err != nil || fmt.Sprint(got) != want {
+			t.Errorf("%s: %v, %v, want %s", branch, got, err, want)
+		}
+	}
+}
+
 func TestOpen(t *testing.T) {
 	key := Need{Rule: onIssue, Kind: NeedKey, Resource: "github:acme/app#42"}
 	source := Need{Rule: inSource, Kind: NeedAny, Paths: []string{"src/a"}}
