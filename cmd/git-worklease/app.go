@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/git-worklease/git-worklease/internal/config"
 	"github.com/git-worklease/git-worklease/internal/fault"
 	"github.com/git-worklease/git-worklease/internal/term"
 )
@@ -33,6 +34,8 @@ type app struct {
 	opened *work
 	// authority is the ID of the authority, once it is known.
 	authority func() string
+	// policy reads the policy that the command goes by; nil: that of the work tree.
+	policy func(context.Context, *work) (*config.Policy, error)
 	// defaultTTL is the command's own default; 0: that of the settings.
 	defaultTTL time.Duration
 	// noticing guards notices: those of a keeper come from several goroutines.

@@ -28,11 +28,13 @@ type claimOptions struct {
 func newClaim(a *app) *cobra.Command {
 	var o claimOptions
 	cmd := &cobra.Command{
-		Use:     "claim KEY...",
+		Use:     "claim [KEY...]",
 		Aliases: []string{"acquire"},
 		Short:   "claim resources, all or none",
 		Long: `Claims 1 to 32 resources at once, all or none. A resource is a name with a scheme,
 such as task:login, port:3000 or deploy:staging.
+
+Without a KEY it claims what the policy's rules ask for on the branch that is checked out.
 
 A path is claimed with everything below it: db/migrations, relative to the current
 directory, or path:db/migrations, relative to the top of the repository. A * stands for
@@ -47,7 +49,7 @@ With --wait it goes on trying for that long, and shows meanwhile who is in the w
 remote that does not answer is waited for as well. Ctrl-C leaves nothing behind.`,
 		Example: "  git worklease claim task:login\n  git worklease claim task:login --wait 10m\n  git worklease claim task:login port:3000 --ttl 30m --purpose \"new login form\"\n" +
 			"  git worklease claim db/migrations",
-		Args: someKeys, ValidArgsFunction: a.poolsAndFiles,
+		ValidArgsFunction: a.poolsAndFiles,
 		RunE: a.run(func(ctx context.Context, args []string) (*outcome, error) {
 			o.keys = args
 			return a.runClaim(ctx, o)
@@ -71,6 +73,11 @@ func (a *app) runClaim(ctx context.Context, o claimOptions) (*outcome, error) {
 	meta, err := parseMeta(o.meta)
 	if err != nil {
 		return nil, err
+	}
+	if len(o.keys) == 0 {
+		if o.keys, meta, err = a.branchKeys(ctx, meta); err != nil {
+			return nil, err
+		}
 	}
 	open := a.openKeys
 	if o.wait > 0 {

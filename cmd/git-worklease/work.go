@@ -28,6 +28,7 @@ type work struct {
 
 	git      *gitexec.Git
 	repo     *gitenv.Repo
+	policy   *config.Policy
 	settings *config.Settings
 	identity session.Identity
 	place    session.Place
@@ -49,16 +50,23 @@ func (a *app) openSettings(ctx context.Context) (*work, error) {
 		return nil, err
 	}
 	w.repo = repo
-	policy, err := config.ReadPolicy(repo.WorkTree)
-	if err != nil {
+	if w.policy, err = a.readPolicy(ctx, w); err != nil {
 		return nil, err
 	}
-	if err := policy.Check(a.version); err != nil {
+	if err := w.policy.Check(a.version); err != nil {
 		return nil, err
 	}
 	a.paint(repo.Config)
-	w.settings, err = config.Load(config.Sources{Flags: a.flags.settings, Getenv: a.getenv, Git: repo.Config, Policy: policy})
+	w.settings, err = config.Load(config.Sources{Flags: a.flags.settings, Getenv: a.getenv, Git: repo.Config, Policy: w.policy})
 	return w, err
+}
+
+// readPolicy reads the policy of the work tree, unless the command goes by another.
+func (a *app) readPolicy(ctx context.Context, w *work) (*config.Policy, error) {
+	if a.policy != nil {
+		return a.policy(ctx, w)
+	}
+	return config.ReadPolicy(w.repo.WorkTree)
 }
 
 // paint applies git's settings for colours.
