@@ -60,6 +60,7 @@ func newRoot(a *app) *cobra.Command {
 	root.AddCommand(
 		newClaim(a), newRenew(a), newRelease(a), newVerify(a), status, newList(a), newHistory(a),
 		newTransfer(a),
+		newCheck(a),
 		newCheckpoint(a),
 		newSession(a),
 		newExec(a),

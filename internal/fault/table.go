@@ -4,6 +4,7 @@ import (
 	"context"
 	"os/exec"
 
+	"github.com/git-worklease/git-worklease/hooks"
 	"github.com/git-worklease/git-worklease/internal/child"
 	"github.com/git-worklease/git-worklease/internal/config"
 	"github.com/git-worklease/git-worklease/internal/gitenv"
@@ -15,7 +16,7 @@ import (
 // Table is every reason that this program gives. The first row that fits an error holds, so that special rows stand before general ones.
 func Table() []Row {
 	var rows []Row
-	for _, part := range [][]Row{callRows, commandRows, claimRows, recordRows, stateRows, remoteRows} {
+	for _, part := range [][]Row{callRows, commandRows, policyRows, claimRows, recordRows, stateRows, remoteRows} {
 		rows = append(rows, part...)
 	}
 	return rows
@@ -70,6 +71,16 @@ var commandRows = []Row{
 		errs: []error{child.ErrNotExecutable, child.ErrDirectory, child.ErrInterpreter}},
 	{Reason: "command-not-started", Exit: OwnFailure, Means: "the system would not start the command", errs: []error{child.ErrNotStarted}},
 	{Reason: "max-duration", Exit: OutOfTime, Means: "the command was ended because it took longer than --max-duration", Hint: "give it longer, or split the work", errs: []error{ErrMaxDuration}},
+}
+
+// policyRows are about what the policy asks of a change.
+var policyRows = []Row{
+	{Reason: "not-covered", Exit: Forbidden, Means: "the policy asks for a claim of whoever makes such a change, and there is none", Hint: "claim what is asked for",
+		errs: []error{ErrNotCovered}, tell: tellNotCovered},
+	{Reason: "past-gone", Exit: Unknown, Means: "a commit names a claim, and the history that would show it was collected or can't be read", Hint: "ask the commit's author; only a person can judge it",
+		errs: []error{ErrPastGone}},
+	{Reason: "shallow-clone", Exit: Unknown, Means: "the clone's history is cut short, so that nobody can say what its commits change",
+		Hint: "`git fetch --unshallow`; in CI, check out the whole history, such as by fetch-depth: 0", errs: []error{hooks.ErrShallow}},
 }
 
 // claimRows are about who holds what.
