@@ -64,7 +64,9 @@ func setUpWorld(e *testscript.Env) error {
 	})
 	e.Setenv(clockFile, w.clock())
 	e.Setenv("GORACE", "atexit_sleep_ms=0")
-	return nil
+	contrib, err := filepath.Abs(filepath.Join("..", "..", "contrib"))
+	e.Setenv("CONTRIB", contrib)
+	return err
 }
 
 func (w *world) close() error {
