@@ -20,13 +20,24 @@ const (
 	Down                  // from the server to the client
 )
 
+// How is how a [Cut] ends a connection.
+type How int
+
+// The ways to end.
+const (
+	Ends   How = iota // both ends are closed
+	Resets            // both ends are reset, and what was not yet read is lost
+	Stalls            // nothing more comes that way, and nobody is told before one end hangs up
+)
+
 // Cut ends connections at a byte.
 type Cut struct {
 	// Conn is which connection, counted from 1 from when the cut was injected; 0: each.
 	Conn int64
-	// Direction and After: when that many bytes have gone that way, both ends are closed.
+	// Direction and After: the connection ends when that many bytes have gone that way.
 	Direction Direction
 	After     int64
+	How       How
 }
 
 // ProxyOptions says what a [Proxy] does to connections.
@@ -119,22 +130,28 @@ func (p *Proxy) accept() {
 	}
 }
 
-// limits counts a new connection and says after how many bytes each way it ends; -1: never.
-func (p *Proxy) limits() [2]int64 {
+// limit is after how many bytes one way of a connection ends, and how; -1: never.
+type limit struct {
+	after int64
+	how   How
+}
+
+// limits counts a new connection and says where each way of it ends.
+func (p *Proxy) limits() [2]limit {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	limits := [2]int64{Up: -1, Down: -1}
+	limits := [2]limit{Up: {after: -1}, Down: {after: -1}}
 	for _, c := range p.cuts {
 		c.seen++
 		if c.Conn == 0 || c.Conn == c.seen {
-			limits[c.Direction] = c.After
+			limits[c.Direction] = limit{c.After, c.How}
 		}
 	}
 	return limits
 }
 
 // forward serves one connection until both ways have ended or one was cut.
-func (p *Proxy) forward(client net.Conn, limits [2]int64) {
+func (p *Proxy) forward(client net.Conn, limits [2]limit) {
 	defer closeConn(client)
 	server, err := (&net.Dialer{}).DialContext(p.ctx, "tcp", p.target)
 	if err != nil {

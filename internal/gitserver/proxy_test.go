@@ -1,6 +1,11 @@
 package gitserver_test
 
 import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"syscall"
 	"testing"
 	"time"
 
@@ -89,4 +94,53 @@ func TestProxyCutsTheNthConnection(t *testing.T) {
 		t.Errorf("the second connection was not cut: %s", out)
 	}
 	git(t, c, "fetch", "origin")
+}
+
+// TestProxyResetsAndStalls: a reset loses the reply and says so, a stall says nothing until the client hangs up.
+func TestProxyResetsAndStalls(t *testing.T) {
+	for how, want := range map[gitserver.How]error{gitserver.Resets: syscall.ECONNRESET, gitserver.Stalls: os.ErrDeadlineExceeded} {
+		server, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() {
+			conn, err := server.Accept()
+			if err == nil {
+				_, err = conn.Read(make([]byte, 1))
+			}
+			if err == nil {
+				_, err = conn.Write([]byte("hello"))
+			}
+			if err == nil {
+				_, err = conn.Read(make([]byte, 1))
+			}
+			ended <- err
+		}()
+		p := gitserver.TestProxy(t, server.Addr().String(), gitserver.ProxyOptions{})
+		p.Inject(gitserver.Cut{Direction: gitserver.Down, After: 2, How: how})
+		client, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", p.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.Write([]byte("?")); err != nil {
+			t.Fatal(err)
+		}
+		if how == gitserver.Stalls {
+			if _, err := io.ReadFull(client, make([]byte, 2)); err != nil {
+				t.Error(err)
+			}
+			if err := client.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
+				t.Error(err)
+			}
+		}
+		if _, err := io.ReadAll(client); !errors.Is(err, want) {
+			t.Errorf("%d: the client got %v, want %v", how, err, want)
+		}
+		_ = client.Close()
+		if err := <-ended; err == nil {
+			t.Errorf("%d: the server got something", how)
+		}
+		_ = server.Close()
+	}
 }

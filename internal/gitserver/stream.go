@@ -22,9 +22,8 @@ type chunk struct {
 // stream is one direction of a proxied connection.
 type stream struct {
 	from, to net.Conn
-	// limit is after how many bytes it is cut; -1: never.
-	limit int64
-	count func(int64) int64
+	limit    limit
+	count    func(int64) int64
 }
 
 // read passes what comes in to chunks, due after delay, and closes chunks at the end.
@@ -48,7 +47,7 @@ func (s *stream) read(ctx context.Context, chunks chan<- chunk, delay time.Durat
 
 // write passes chunks on when they are due. It returns true where the whole connection is to end: at the cut or on a failure.
 func (s *stream) write(ctx context.Context, chunks <-chan chunk) bool {
-	for left := s.limit; left != 0; {
+	for left := s.limit.after; left != 0; {
 		c, ok := <-chunks
 		if !ok {
 			return !halfClose(s.to)
@@ -68,7 +67,24 @@ func (s *stream) write(ctx context.Context, chunks <-chan chunk) bool {
 			left -= int64(n)
 		}
 	}
+	s.cut(chunks)
 	return true
+}
+
+// cut prepares the end of a connection at its limit.
+func (s *stream) cut(chunks <-chan chunk) {
+	switch s.limit.how {
+	case Stalls:
+		for range chunks { //nolint:revive // until its source hangs up, or the connection's end
+		}
+	case Resets:
+		for _, conn := range []net.Conn{s.from, s.to} {
+			if tcp, ok := conn.(*net.TCPConn); ok {
+				_ = tcp.SetLinger(0) // the close that follows resets it
+			}
+		}
+	case Ends:
+	}
 }
 
 // halfClose passes the end of one direction on and leaves the other open.
