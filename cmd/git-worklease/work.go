@@ -232,7 +232,9 @@ func (w *work) remoteOptions() remote.Options {
 		ThroughGit: w.settings.Transport.V == config.TransportGit || w.remoteSetting("proxy") != "",
 		UploadPack: w.remoteSetting("uploadpack"), ReceivePack: w.remoteSetting("receivepack"), SSHPersist: w.settings.SSHPersist.V,
 		RuntimeDir: w.app.getenv("XDG_RUNTIME_DIR"),
-		Store:      refstore.Options{Check: lease.CheckCommit, Pushed: func() { w.state.CountPush(w.app.clock.Now()) }},
+		Store: refstore.Options{
+			Check: lease.CheckCommit, Sleep: w.app.clock.Sleep, Pushed: func() { w.state.CountPush(w.app.clock.Now()) },
+		},
 	}
 }
 
