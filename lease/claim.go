@@ -247,7 +247,7 @@ func (c *claimer) renewMine(ctx Context, mine []Hold) (*ClaimResult, error) {
 	return &ClaimResult{Outcome: Renewed, Hold: res.Hold, Records: res.Records, Since: res.Hold.ClaimedAt, Late: res.Late}, nil
 }
 
-// unlessEnded turns a loss into another try once the file says that the claim is over.
+// unlessEnded turns a loss into another try, which tells of the loss, once the file says that the claim is over.
 func (c *claimer) unlessEnded(h Hold, lost error) error {
 	holds, err := c.local.Holds()
 	if err != nil {
@@ -255,6 +255,9 @@ func (c *claimer) unlessEnded(h Hold, lost error) error {
 	}
 	if slices.ContainsFunc(holds, func(o Hold) bool { return o.Claim == h.Claim && o.End == nil }) {
 		return lost
+	}
+	if errors.Is(lost, ErrLost) {
+		c.notify(Notice{Kind: NoticeLost, Resources: h.resources(), Err: lost})
 	}
 	return errAgain
 }

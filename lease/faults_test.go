@@ -201,6 +201,30 @@ func TestTornView(t *testing.T) {
 	}
 }
 
+// TestClaimTellsOfALoss: a claim that goes on from one that was lost says so. A release is no loss.
+func TestClaimTellsOfALoss(t *testing.T) {
+	w := newWorld(t)
+	alice, bob := w.actor("alice"), w.actor("bob")
+	alice.mustClaim(demo, "port:1")
+	w.repo.Set(refs{DefaultPrefix}.claim(demo), "")
+	if alice.mustClaim(demo); !alice.noticed(NoticeLost) {
+		t.Error("the deletion of the ref was passed over")
+	}
+	alice.notices = nil
+	alice.process("alice").mustRelease(demo)
+	alice.mustClaim(demo)
+	w.advance(3 * time.Hour)
+	alice.mustClaim(demo) // late, and nobody took it
+	if alice.noticed(NoticeLost) {
+		t.Errorf("%+v", alice.notices)
+	}
+	w.advance(3 * time.Hour)
+	bob.mustClaim(demo)
+	if _, err := alice.Claim(t.Context(), req(demo)); !errors.Is(err, ErrHeld) || !alice.noticed(NoticeLost) {
+		t.Errorf("%v, %+v", err, alice.notices)
+	}
+}
+
 // TestReleasedByAnother: a process of the same session is first.
 func TestReleasedByAnother(t *testing.T) {
 	w := newWorld(t)

@@ -13,6 +13,8 @@ const (
 	NoticeLate NoticeKind = "late"
 	// NoticeSettled: an earlier write of unknown outcome was settled: it had landed, or was sent again and has.
 	NoticeSettled NoticeKind = "settled"
+	// NoticeLost: a claim that was to be renewed was lost, as Err says, and what is said of its resources from then on is about a new one.
+	NoticeLost NoticeKind = "lost"
 	// NoticeRest: the other resources of a lost claim could not be given back, because of Err. The next verb tries again.
 	NoticeRest NoticeKind = "rest"
 	// NoticeGivenBack: the claim was taken just when its waiter was told to stop, and was given back; or could not be, because of Err, and stands.

@@ -18,6 +18,8 @@ func (a *app) tell(n lease.Notice) {
 		a.notice("%s: expired %s ago, nobody took it", names(n.Resources), term.Span(n.Offset))
 	case lease.NoticeSettled:
 		a.notice("an earlier %s of %s has landed after all", term.Clean(string(n.Verb)), names(n.Resources))
+	case lease.NoticeLost:
+		a.notice("%s", a.judge(n.Err).Message)
 	case lease.NoticeRest:
 		a.notice("%s: could not be given back, the next command tries again: %s", names(n.Resources), term.Clean(n.Err.Error()))
 	case lease.NoticeGivenBack:
