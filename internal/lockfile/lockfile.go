@@ -27,7 +27,7 @@ const (
 
 // Lock waits for the lock on path, creates the file where it is missing (mode 0600), and returns what frees it. Where ctx
 // ends first, the error is both [ErrLocked] and that of ctx. A file that was removed or replaced while we waited is not
-// mistaken for the one at path now. unlock may be called once, and reports a failure to close.
+// mistaken for the one at path now. unlock may be called once, and reports a failure to unlock or close.
 func Lock(ctx context.Context, path string) (unlock func() error, err error) {
 	for pause := firstPause; ; pause = min(2*pause, longPause) {
 		unlock, err := TryLock(path)
@@ -56,7 +56,7 @@ func TryLock(path string) (unlock func() error, err error) {
 		}
 		current, err := isAt(f, path)
 		if current {
-			return f.Close, nil
+			return func() error { return errors.Join(free(f), f.Close()) }, nil
 		}
 		if err := errors.Join(err, f.Close()); err != nil {
 			return nil, err

@@ -149,3 +149,31 @@ func TestMissingFolder(t *testing.T) {
 		t.Fatalf("got %v, want ErrNotExist", err)
 	}
 }
+
+// TestUnlockedBesideStarts: what was unlocked is free at once, also while this process starts others, which have copies of its files for a moment.
+func TestUnlockedBesideStarts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "l")
+	var starters sync.WaitGroup
+	var enough atomic.Bool
+	for range 2 {
+		starters.Go(func() {
+			for !enough.Load() {
+				if err := exec.CommandContext(t.Context(), "true").Run(); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	defer starters.Wait()
+	defer enough.Store(true)
+	for n := range 20000 {
+		unlock, err := lockfile.TryLock(path)
+		if err != nil {
+			t.Fatalf("attempt %d: %v", n, err)
+		}
+		if err := unlock(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -35,3 +35,6 @@ func lock(f *os.File) error {
 		}
 	}
 }
+
+// free unlocks before the file is closed: a process that is being started has a copy of the descriptor until its program runs, and the lock with it.
+func free(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) } //nolint:gosec // a descriptor fits
