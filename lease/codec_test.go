@@ -334,28 +334,6 @@ func genResource() *rapid.Generator[Resource] {
 	})
 }
 
-func FuzzDecode(f *testing.F) {
-	f.Add(commit(f, sample(), 1).Message)
-	f.Add([]byte("x\n\n{\"v\":2}\n\n" + signatureMark + "AAAA\n"))
-	f.Add([]byte{})
-	f.Fuzz(func(t *testing.T, message []byte) {
-		c := refstore.Commit{Message: message}
-		_ = CheckCommit(c)
-		_, _ = DecodeMeta(c)
-		r, err := DecodeRecord(c)
-		if err != nil {
-			return
-		}
-		if err := r.check(); err != nil {
-			t.Fatalf("accepted, and then: %v", err)
-		}
-		judge(r, Sighting{}, stance{moment: moment{wall: epoch}})
-		if _, err := r.renewed("", r.Revision+1, epoch).line(); err != nil {
-			t.Fatalf("can't be rewritten: %v", err)
-		}
-	})
-}
-
 func BenchmarkDecode(b *testing.B) {
 	c := commit(b, sample(), 1)
 	b.ReportAllocs()

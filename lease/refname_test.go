@@ -76,12 +76,3 @@ func TestNameProperties(t *testing.T) {
 		}
 	})
 }
-
-func FuzzDecodeName(f *testing.F) {
-	f.Add("task%3ademo")
-	f.Fuzz(func(t *testing.T, name string) {
-		if key, ok := DecodeName(name); ok && EncodeName(key) != name {
-			t.Fatalf("%q decodes to %q", name, key)
-		}
-	})
-}

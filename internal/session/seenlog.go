@@ -133,6 +133,9 @@ func parseSighting(line string) (lease.Sighting, error) {
 	if f[6] != "" {
 		date, err5 = time.Parse(time.RFC3339Nano, f[6])
 	}
+	if year := date.UTC().Year(); year < 0 || year > 9999 { // which could not be written again
+		err5 = fmt.Errorf("the year %d", year)
+	}
 	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		return lease.Sighting{}, fmt.Errorf("%w: %q: %w", errLog, line, err)
 	}
