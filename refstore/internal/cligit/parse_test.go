@@ -88,27 +88,3 @@ func TestHandover(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
-
-func FuzzParseTrace(f *testing.F) {
-	f.Add("packet: push< " + one + ` refs/w/a\0atomic` + "\npacket: push> " + zero + " " + one + " refs/w/a\n")
-	f.Fuzz(func(t *testing.T, in string) {
-		tr := parseTrace(strings.NewReader(in))
-		for name, oid := range tr.advertised {
-			if name == "" || oid.IsZero() {
-				t.Fatalf("%q at %q", name, oid)
-			}
-		}
-	})
-}
-
-func FuzzParsePorcelain(f *testing.F) {
-	f.Add("!\t11:refs/w/e\t[remote rejected] (no)\n*\t11:refs/w/a\t[new reference]\n")
-	f.Fuzz(func(t *testing.T, in string) {
-		r := parsePorcelain(in)
-		for ref := range r.done {
-			if strings.ContainsAny(ref, "\t:") {
-				t.Fatalf("ref %q", ref)
-			}
-		}
-	})
-}

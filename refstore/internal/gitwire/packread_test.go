@@ -31,6 +31,7 @@ func makePack(t testing.TB, objects ...packed) []byte {
 	var b bytes.Buffer
 	b.WriteString("PACK\x00\x00\x00\x02")
 	b.Write(binary.BigEndian.AppendUint32(nil, uint32(len(objects)))) //nolint:gosec // few
+	z := zlib.NewWriter(&b)
 	offsets := make([]int, len(objects))
 	for i, o := range objects {
 		offsets[i] = b.Len()
@@ -54,7 +55,7 @@ func makePack(t testing.TB, objects ...packed) []byte {
 		if o.kind == plumbing.OFSDeltaObject {
 			b.Write(backwards(offsets[i] - offsets[i-o.back]))
 		}
-		z := zlib.NewWriter(&b)
+		z.Reset(&b)
 		_, _ = z.Write(o.data)
 		_ = z.Close()
 	}
@@ -199,57 +200,4 @@ func TestHostilePacks(t *testing.T) {
 	if _, err := readPack(bytes.NewReader(pack), packLimits); !errors.Is(err, ErrMalformed) {
 		t.Errorf("wrong checksum: %v", err)
 	}
-}
-
-func FuzzAdvert(f *testing.F) {
-	id := fmt.Sprintf("%040d", 1)
-	f.Add([]byte(pkts("# service=git-upload-pack\n", "", "version 2\n", "ls-refs=unborn\n", "object-format=sha1\n", "")))
-	f.Add([]byte(pkts(id+" refs/x\x00atomic agent=git/2\n", "shallow "+id, "")))
-	f.Fuzz(func(_ *testing.T, in []byte) {
-		_, _ = ReadAdvert(NewReader(bytes.NewReader(in)), []string{"refs/"})
-	})
-}
-
-func FuzzRefs(f *testing.F) {
-	f.Add([]byte(pkts(fmt.Sprintf("%040d refs/x a:b\n", 1), "unborn HEAD\n", "")))
-	f.Fuzz(func(t *testing.T, in []byte) {
-		refs, err := ReadRefs(NewReader(bytes.NewReader(in)))
-		if err != nil {
-			return
-		}
-		for name, oid := range refs {
-			if name == "" || oid.IsZero() {
-				t.Errorf("ref %q at %q", name, oid)
-			}
-		}
-	})
-}
-
-func FuzzFetch(f *testing.F) {
-	one := commit("one")
-	pack := string(makePack(f, packed{kind: plumbing.CommitObject, data: one},
-		packed{kind: plumbing.REFDeltaObject, base: refstore.SHA1.Hash("commit", one), data: delta(one, "x")}))
-	f.Add([]byte(pkts("shallow-info\n", "shallow x\n") + delimPkt + pkts("packfile\n", "\x01"+pack, "")))
-	f.Add([]byte(pkts("NAK\n", "\x01"+pack, "")))
-	f.Add([]byte(pack))
-	f.Fuzz(func(t *testing.T, in []byte) {
-		_, _ = ReadFetch(NewReader(bytes.NewReader(in)))
-		objects, _ := ReadFetchV0(NewReader(bytes.NewReader(in)))
-		for _, o := range objects {
-			if len(o.Content) > refstore.MaxCommit || refstore.SHA1.Hash("commit", o.Content) != o.OID {
-				t.Errorf("object %s of %d bytes", o.OID, len(o.Content))
-			}
-		}
-	})
-}
-
-func FuzzReport(f *testing.F) {
-	tx := txOf(change(refA, "", "one"), change(refB, "", "two"))
-	f.Add([]byte(pkts("\x02hi\n", "\x01"+pkts("unpack ok\n", "ok "+refA+"\n", "ng "+refB+" no\n", ""), "")))
-	f.Fuzz(func(t *testing.T, in []byte) {
-		report, err := ReadReport(NewReader(bytes.NewReader(in)), tx)
-		if err == nil && len(report.Refused) > len(tx.Updates) {
-			t.Errorf("report %+v", report)
-		}
-	})
 }

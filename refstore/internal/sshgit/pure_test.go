@@ -249,22 +249,3 @@ func TestWithoutNoise(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
-
-func FuzzParseAddress(f *testing.F) {
-	for _, url := range []string{"ssh://git@[::1]:22/~r", "git@h:r", "[h:1]:r", "ssh://%2doX@h/r"} {
-		f.Add(url)
-	}
-	f.Fuzz(func(t *testing.T, url string) {
-		a, err := parseAddress(url)
-		if err != nil {
-			return
-		}
-		_, bare, ok := strings.Cut(a.host, "@")
-		if !ok {
-			bare = a.host
-		}
-		if bare == "" || a.path == "" || a.host[0] == '-' || bare[0] == '-' || a.path[0] == '-' || a.port != "" && !isPort(a.port) {
-			t.Fatalf("%q: %+v", url, a)
-		}
-	})
-}

@@ -148,15 +148,3 @@ func TestReadAnswer(t *testing.T) {
 		}
 	}
 }
-
-func FuzzDecode(f *testing.F) {
-	for _, seed := range []string{"commit 3\x00abc", "commit 3\x00ab", "tree 0\x00", "commit -1\x00", "commit 99999999999\x00", "\x00", "commit"} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		content, err := decode(bufio.NewReader(bytes.NewReader(data)))
-		if err == nil && (len(content) > refstore.MaxCommit || !bytes.Contains(data, content)) {
-			t.Fatalf("made %q", content)
-		}
-	})
-}
