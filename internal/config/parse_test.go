@@ -29,17 +29,6 @@ func TestParseDuration(t *testing.T) {
 	}
 }
 
-func FuzzParseDuration(f *testing.F) {
-	for _, s := range []string{"1h", "2d3h", "", "d", "-1s"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		if d, ok := config.ParseDuration(s); ok && d < 0 {
-			t.Errorf("%q: %v", s, d)
-		}
-	})
-}
-
 func TestPrefix(t *testing.T) {
 	good := []string{"refs/worklease/", "refs/heads/worklease/", "refs/x/y/z/"}
 	bad := []string{

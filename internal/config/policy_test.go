@@ -163,33 +163,3 @@ func links(target string) func(*testing.T, string) {
 		}
 	}
 }
-
-func FuzzParsePolicy(f *testing.F) {
-	f.Add([]byte(example))
-	f.Add([]byte("requires = '>= 1, < 2'\n[lease]\nttl = '1d'\n"))
-	f.Add([]byte(ruled))
-	f.Add([]byte("rule = [{branch = '{a}/**', paths = ['x[!-]', '!y/'], claim = 'task:{a}'}]\nenforce.exempt = ['refs/{x}']\n"))
-	f.Add([]byte("lease.ttl = 1979-05-27T07:32:00Z\n'' = {}\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := config.ParsePolicy(data)
-		if err != nil {
-			if !errors.Is(err, config.ErrConfig) {
-				t.Fatalf("not an Error: %v", err)
-			}
-			return
-		}
-		_ = p.Check("1.0.0")
-		for _, rule := range p.Rules() {
-			if rule.Claim == "" || rule.Branch == "" && len(rule.Paths) == 0 {
-				t.Errorf("a rule about nothing: %+v", rule)
-			}
-		}
-		s, err := config.Load(config.Sources{Policy: p})
-		if err != nil && !errors.Is(err, config.ErrConfig) {
-			t.Fatalf("not an Error: %v", err)
-		}
-		if err == nil && (s.Remote.V != "" && s.Remote.V[0] == '-' || strings.Contains(s.Remote.V, "::")) {
-			t.Errorf("remote %q", s.Remote.V)
-		}
-	})
-}
