@@ -24,7 +24,7 @@ help: ## list these targets
 	@awk 'BEGIN {FS = ":.*## "} \
 		/^##@ / {printf "\n%s:\n", substr($$0, 5)} \
 		/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@printf '\nVariables: PREFIX=%s DESTDIR=%s VERSION=%s BENCHFLAGS="--quick" SOAK=5m\n' '$(PREFIX)' '$(DESTDIR)' '$(VERSION)'
+	@printf '\nVariables: PREFIX=%s DESTDIR=%s VERSION=%s BENCHFLAGS="--quick" SOAK=5m FUZZTIME=60s\n' '$(PREFIX)' '$(DESTDIR)' '$(VERSION)'
 
 .PHONY: demo
 demo: build ## build, then show claims, a refusal and a take-over in a temporary repository
@@ -91,6 +91,12 @@ proof: ## prove the promises at full size against every kind of server, and prin
 	@mkdir -p dist; rm -f dist/proof.jsonl
 	PROOF_REPORT='$(CURDIR)/dist/proof.jsonl' GORACE=atexit_sleep_ms=0 go test -race -count=1 -timeout 2h -run '^TestProof' ./...
 	@go run ./internal/proof/report dist/proof.jsonl
+
+FUZZTIME ?= 60s
+
+.PHONY: fuzz
+fuzz: ## fuzz every decoder, one after another for FUZZTIME=60s each (FUZZ=gitwire for some)
+	tools/fuzz.sh $(FUZZTIME) $(FUZZ)
 
 .PHONY: bench
 bench: build ## measure against stock git and print the bars (BENCHFLAGS=--quick for a first look)
