@@ -78,7 +78,22 @@ func (x *examination) settings(ctx context.Context) bool {
 	policy, _ := config.ReadPolicy(w.repo.WorkTree) // it could be read a moment ago
 	doctor.Version(&x.r, x.version, policy)
 	doctor.Settings(&x.r, w.settings)
+	x.hooks(ctx)
 	return err == nil
+}
+
+// hooks examines whether git runs them.
+func (x *examination) hooks(ctx context.Context) {
+	if x.w.repo.CommonDir == "" {
+		return
+	}
+	c, err := x.openHooks(ctx)
+	if err != nil {
+		doctor.Hooks(&x.r, nil, err)
+		return
+	}
+	status, err := c.Look(ctx)
+	doctor.Hooks(&x.r, status, err)
 }
 
 // place finds the remote, and the state of this clone.

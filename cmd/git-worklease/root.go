@@ -69,6 +69,7 @@ func newRoot(a *app) *cobra.Command {
 		newHeartbeat(a),
 		newConfig(a), newDemo(a), newSim(a), newCompletion(a), newVersion(a),
 		newDoctor(a),
+		newHooks(a),
 	)
 	root.CompletionOptions.DisableDefaultCmd = true
 	a.completeSettings(root)

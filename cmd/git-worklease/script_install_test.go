@@ -14,7 +14,7 @@ import (
 // TestCase61HelpOpensTheManPage is CASES row 61: after make install, git worklease --help opens the man page. It also looks at what else is installed.
 func TestCase61HelpOpensTheManPage(t *testing.T) {
 	prefix := filepath.Join(t.TempDir(), "usr")
-	install(t, prefix)
+	makeInstall(t, prefix)
 	user, err := gitserver.NewUser(t.TempDir(), "MANPATH="+filepath.Join(prefix, "share", "man"), "MANPAGER=cat", "MANROFFOPT=-c", "MANWIDTH=200")
 	if err != nil {
 		t.Fatal(err)
@@ -45,8 +45,8 @@ func TestCase61HelpOpensTheManPage(t *testing.T) {
 	releasedBinaryHasNoClock(t, filepath.Join(prefix, "bin", "git-worklease"))
 }
 
-// install runs make install as from a fresh clone's top.
-func install(t *testing.T, prefix string) {
+// makeInstall runs make install as from a fresh clone's top.
+func makeInstall(t *testing.T, prefix string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "make", "--no-print-directory", "-C", filepath.Join("..", ".."), "install", "PREFIX="+prefix) //nolint:gosec // a test's own folder
 	cmd.Env = append(os.Environ(), "MAKEFLAGS=", "MFLAGS=")

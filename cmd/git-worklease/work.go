@@ -91,6 +91,7 @@ func (a *app) openState(ctx context.Context) (*work, error) {
 	if err := w.identify(); err != nil {
 		return nil, err
 	}
+	w.warnInert(ctx)
 	w.state, err = w.openKind(w.kind())
 	return w, err
 }

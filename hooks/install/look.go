@@ -2,6 +2,8 @@ package install
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -239,4 +241,24 @@ func (c *Clone) inTheWay(f Folder, s *Spot) string {
 		return "the folder is " + f.others
 	}
 	return "there is no hook file"
+}
+
+// ErrInert is returned where hooks were installed and don't run. See [InertError].
+var ErrInert = errors.New("hooks are installed and don't run")
+
+// InertError names them.
+type InertError struct{ Spots []Spot }
+
+func (e *InertError) Error() string { return fmt.Sprintf("%v: %s", ErrInert, Names(e.Spots)) }
+
+// Is links the type to [ErrInert].
+func (e *InertError) Is(target error) bool { return target == ErrInert }
+
+// Names are the hooks of spots, for people.
+func Names(spots []Spot) string {
+	names := make([]string, len(spots))
+	for i, s := range spots {
+		names[i] = string(s.Hook)
+	}
+	return strings.Join(names, ", ")
 }

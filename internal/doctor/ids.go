@@ -9,6 +9,7 @@ const (
 	IDVersion      ID = "version"
 	IDSettings     ID = "settings"
 	IDRepository   ID = "repository"
+	IDHooks        ID = "hooks"
 	IDRemote       ID = "remote"
 	IDOtherRemote  ID = "other-remote"
 	IDLocalMode    ID = "local-mode"
@@ -60,6 +61,7 @@ func Kinds() []Kind {
 		{IDVersion, "this program's version against the policy's `requires`"},
 		{IDSettings, "settings that can't be used, and keys that this version does not know"},
 		{IDRepository, "the git repository that the command runs in"},
+		{IDHooks, "whether git runs the hooks of this program in this worktree, where they were installed"},
 		{IDRemote, "which remote holds the claims, and why that one"},
 		{IDOtherRemote, "other remotes of the clone that carry an authority"},
 		{IDLocalMode, "the clone has no remote and decides by itself, or still holds claims from when it did"},

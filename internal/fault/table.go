@@ -5,6 +5,7 @@ import (
 	"os/exec"
 
 	"github.com/git-worklease/git-worklease/hooks"
+	"github.com/git-worklease/git-worklease/hooks/install"
 	"github.com/git-worklease/git-worklease/internal/child"
 	"github.com/git-worklease/git-worklease/internal/config"
 	"github.com/git-worklease/git-worklease/internal/gitenv"
@@ -16,7 +17,7 @@ import (
 // Table is every reason that this program gives. The first row that fits an error holds, so that special rows stand before general ones.
 func Table() []Row {
 	var rows []Row
-	for _, part := range [][]Row{callRows, commandRows, policyRows, claimRows, recordRows, stateRows, remoteRows} {
+	for _, part := range [][]Row{callRows, commandRows, hookRows, policyRows, claimRows, recordRows, stateRows, remoteRows} {
 		rows = append(rows, part...)
 	}
 	return rows
@@ -81,6 +82,14 @@ var policyRows = []Row{
 		errs: []error{ErrPastGone}},
 	{Reason: "shallow-clone", Exit: Unknown, Means: "the clone's history is cut short, so that nobody can say what its commits change",
 		Hint: "`git fetch --unshallow`; in CI, check out the whole history, such as by fetch-depth: 0", errs: []error{hooks.ErrShallow}},
+}
+
+// hookRows are about the hooks of a clone.
+var hookRows = []Row{
+	{Reason: "hook-changed", Exit: Forbidden, Means: "a hook that git-worklease wrote was changed by hand, and removing it would lose that",
+		Hint: "take what was added out of the file, and repeat the command; what was there before is beside it", errs: []error{install.ErrChanged}},
+	{Reason: "hooks-inert", Exit: Forbidden, Means: "hooks are installed, and git does not run them here", Hint: "`git worklease hooks status` says what is in the way; `git worklease hooks install` puts them back where it may",
+		errs: []error{install.ErrInert}},
 }
 
 // claimRows are about who holds what.
