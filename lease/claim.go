@@ -117,6 +117,8 @@ type claimer struct {
 	snap *snapshot
 	// settled: nothing of this clone was under way when a refusal was found.
 	settled bool
+	// attested: a ref was found gone, and the authority is read since.
+	attested bool
 	// created: this call has just created the authority.
 	created bool
 	// whole keeps swaps whole; nil: they end with the call.

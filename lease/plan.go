@@ -10,7 +10,7 @@ func (c *claimer) glance(ctx Context) (*snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !meta.fresh(c.moment()) {
+	if c.attested || !meta.fresh(c.moment()) {
 		return c.read(ctx, c.want)
 	}
 	before, err := c.local.Seen(c.want...)
@@ -97,6 +97,10 @@ func (c *claimer) judgeGone(t *tip) error {
 	for _, h := range holds {
 		for _, m := range h.Members {
 			if m.Resource == t.resource && m.Generation == t.seen.Generation {
+				if !c.attested { // the authority may have gone with it
+					c.attested, c.snap = true, nil
+					return errAgain
+				}
 				t.gone = false
 				return errAgain
 			}
