@@ -13,6 +13,7 @@ import (
 var elsewhere = map[string]string{
 	"refstore.ErrBadChange": "a fault of this program: changes are made by package lease",
 	"lease.ErrIntentBusy":   "package lease turns it into ErrPending",
+	"lease.ErrBreach":       "the server hook prints it to whoever pushes",
 	"session.ErrNotBegun":   "a fault of this program",
 	"fault.ErrUsage":        "in this package",
 	"fault.ErrNothing":      "in this package",

@@ -21,6 +21,9 @@ type Repository struct {
 	Now func() time.Time
 	// NotAtomic makes the server apply what it can of a transaction, as one without the capability does.
 	NotAtomic bool
+	// Guard, where it is set, is asked before a transaction is applied whose old values are right, and refuses it by an error, as a server's hook does.
+	// old is what stands at each of all refs, and next what is to stand at those that change.
+	Guard func(old, next map[string]refstore.Ref) error
 
 	mu      sync.Mutex
 	refs    map[string]refstore.OID
@@ -158,6 +161,9 @@ func (t *transport) Push(ctx context.Context, tx *refstore.Tx) (*refstore.Report
 		}
 		return report, nil
 	}
+	if t.r.guards(tx, report) {
+		return report, nil
+	}
 	for i := range tx.Updates {
 		u := &tx.Updates[i]
 		if _, refused := report.Refused[u.Ref]; refused {
@@ -169,6 +175,41 @@ func (t *transport) Push(ctx context.Context, tx *refstore.Tx) (*refstore.Report
 		t.r.set(u.Ref, u.New)
 	}
 	return report, nil
+}
+
+// guards says whether the guard refuses a transaction.
+func (r *Repository) guards(tx *refstore.Tx, report *refstore.Report) bool {
+	if r.Guard == nil || len(report.Refused) > 0 {
+		return false
+	}
+	old, next := map[string]refstore.Ref{}, map[string]refstore.Ref{}
+	for name, oid := range r.refs {
+		old[name] = record(name, oid, r.objects[oid])
+	}
+	for i := range tx.Updates {
+		u := &tx.Updates[i]
+		next[u.Ref] = refstore.Ref{Name: u.Ref}
+		if !u.New.IsZero() {
+			next[u.Ref] = record(u.Ref, u.New, u.Content(tx.Format))
+		}
+	}
+	err := r.Guard(old, next)
+	if err == nil {
+		return false
+	}
+	report.Words = err.Error()
+	for i := range tx.Updates {
+		report.Refused[tx.Updates[i].Ref] = "hook declined"
+	}
+	return true
+}
+
+func record(name string, oid refstore.OID, content []byte) refstore.Ref {
+	c, err := refstore.DecodeCommit(refstore.SHA1, oid, content)
+	if err != nil {
+		c = refstore.Commit{OID: oid}
+	}
+	return refstore.Ref{Name: name, Commit: c, Err: err}
 }
 
 func (t *transport) Server() refstore.Server {
