@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -201,12 +202,8 @@ func parseRange(text string) (base, tip string, err error) {
 		return "", "", &fault.UsageError{
 			Message: fmt.Sprintf("--range %q: a new branch has no commit before", text), Hint: "name the branch that it will be merged into, such as --range origin/main..HEAD",
 		}
-	case base == "":
-		base = "HEAD"
-	case tip == "":
-		tip = "HEAD"
 	}
-	return base, tip, nil
+	return cmp.Or(base, "HEAD"), cmp.Or(tip, "HEAD"), nil
 }
 
 // checkRevision refuses what is no commit here, and knows why it may be missing.
@@ -224,16 +221,14 @@ func (w *work) checkRevision(ctx context.Context, revision string) error {
 	}
 }
 
-// branchOf is the branch that a revision names. Where rules go by branches, there must be one.
-func (w *work) branchOf(ctx context.Context, revision string) (string, error) {
-	var branch string
-	var err error
+// branchOf is the branch that a revision names, here or at a remote. Where rules go by branches, there must be one.
+func (w *work) branchOf(ctx context.Context, revision string) (branch string, err error) {
 	if revision == "HEAD" {
 		branch, err = hooks.Branch(ctx, w.git)
 	} else {
 		var out []byte
-		out, err = w.git.Output(ctx, "rev-parse", "-q", "--symbolic-full-name", "--end-of-options", revision)
-		branch, _ = strings.CutPrefix(lastLine(string(out)), "refs/heads/")
+		out, err = w.git.Output(ctx, "rev-parse", "-q", "--symbolic-full-name", revision) // which does not begin with a dash
+		branch = w.branchOfRef(strings.TrimSpace(string(out)))
 	}
 	byBranch := slices.ContainsFunc(w.policy.Rules(), func(r config.Rule) bool { return r.Branch != "" })
 	if err == nil && branch == "" && byBranch {
@@ -244,7 +239,15 @@ func (w *work) branchOf(ctx context.Context, revision string) (string, error) {
 	return branch, err
 }
 
-func lastLine(out string) string {
-	lines := strings.Split(strings.TrimSpace(out), "\n")
-	return lines[len(lines)-1]
+// branchOfRef is the branch that a ref stands for: itself, or a remote's.
+func (w *work) branchOfRef(ref string) string {
+	if branch, ok := strings.CutPrefix(ref, "refs/heads/"); ok {
+		return branch
+	}
+	for _, remote := range w.repo.Remotes() {
+		if branch, ok := strings.CutPrefix(ref, "refs/remotes/"+remote+"/"); ok && branch != "HEAD" {
+			return branch
+		}
+	}
+	return ""
 }
