@@ -230,3 +230,29 @@ func TestSchemaAgreesWithParser(t *testing.T) {
 		t.Error("the schema knows every key")
 	}
 }
+
+// TestDocumentedPolicy: what docs/policy.md shows can be read, and says what holds without it.
+func TestDocumentedPolicy(t *testing.T) {
+	text, err := os.ReadFile("../../docs/policy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "```toml\n")
+	shown, _, ok := strings.Cut(rest, "```")
+	if !ok {
+		t.Fatal("docs/policy.md shows no policy")
+	}
+	p := policy(t, shown)
+	s, err := config.Load(config.Sources{Policy: p})
+	if err != nil || len(s.Unknown) > 0 || len(p.Rules()) != 3 {
+		t.Fatalf("%+v, %v, %+v", s.Unknown, err, p.Rules())
+	}
+	e, none := p.Enforce(), policy(t, "").Enforce()
+	if e.Exempt = nil; !reflect.DeepEqual(e, none) {
+		t.Errorf("it shows %+v, and without a file there is %+v", e, none)
+	}
+	bare, err := config.Load(config.Sources{})
+	if err != nil || s.TTL.V != bare.TTL.V {
+		t.Errorf("it shows a ttl of %v, %v", s.TTL.V, err)
+	}
+}
