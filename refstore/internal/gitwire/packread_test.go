@@ -149,7 +149,7 @@ func TestPackOfManyDeltas(t *testing.T) {
 	if !errors.Is(err, ErrTooLarge) {
 		t.Errorf("got %v", err)
 	}
-	if used := after.TotalAlloc - before.TotalAlloc; used > 16*most {
+	if used := after.TotalAlloc - before.TotalAlloc; used > 64*most { // all of them would be twice that
 		t.Errorf("%d bytes were used for at most %d", used, most)
 	}
 }
