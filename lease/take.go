@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/git-worklease/git-worklease/refstore"
@@ -152,6 +153,8 @@ func (c *claimer) refused(ctx Context, i *Intent, err error) error {
 	var conflict *refstore.ConflictError
 	switch {
 	case errors.Is(err, ErrPending):
+	case errors.As(err, &conflict) && vanished(i.Tx, conflict.Refs): // the authority may have gone with it
+		c.attested, c.snap = true, nil
 	case errors.As(err, &conflict) && len(i.Tx.Updates) == len(c.want) && !conflict.Overtaken && !anyPath(c.want):
 		c.snap = c.after(c.snap, c.want, conflict.Refs)
 	case errors.Is(err, refstore.ErrHalfApplied):
@@ -162,6 +165,13 @@ func (c *claimer) refused(ctx Context, i *Intent, err error) error {
 		c.snap = nil
 	}
 	return err
+}
+
+// vanished says whether a ref that tx was to move is not there.
+func vanished(tx *refstore.Tx, refs []refstore.Ref) bool {
+	return slices.ContainsFunc(tx.Updates, func(u refstore.Update) bool {
+		return !u.Old.IsZero() && !slices.ContainsFunc(refs, func(r refstore.Ref) bool { return r.Name == u.Ref })
+	})
 }
 
 // tipsOf is where an intent leaves the refs, for a verb that goes on from there without reading.
