@@ -50,3 +50,6 @@ func (c *Clone) top() string {
 	}
 	return c.Repo.GitDir
 }
+
+// ByFiles says that git is too old to run hooks from its configuration.
+func (c *Clone) ByFiles() bool { return c.Version.Before(configured) }
