@@ -69,7 +69,7 @@ func newRoot(a *app) *cobra.Command {
 		newHeartbeat(a),
 		newConfig(a), newDemo(a), newSim(a), newCompletion(a), newVersion(a),
 		newDoctor(a),
-		newHooks(a), newInit(a),
+		newHooks(a), newInit(a), newUninstall(a),
 	)
 	root.CompletionOptions.DisableDefaultCmd = true
 	a.completeSettings(root)

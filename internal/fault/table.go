@@ -109,7 +109,13 @@ var claimRows = []Row{
 	{Reason: "not-held", Exit: Lost, Means: "this session does not hold the resource", Hint: "`git worklease status` shows what it holds", errs: []error{lease.ErrNotHeld}},
 	{Reason: "pending", Exit: Unknown, Means: "an earlier write has an unknown outcome", Hint: "repeat the command: it settles what was left open; treat nothing as free until then",
 		errs: []error{lease.ErrPending}, tell: tellPending},
+	{Reason: "in-use", Exit: Refused, Means: "the authority can't be ended: claims are held there, or what stands there can't be judged", Hint: "wait for the holders, or end it all the same with --force",
+		errs: []error{lease.ErrInUse}},
 	{Reason: "nothing-to-release", Exit: Nothing, Means: "nobody holds the resource, and it is kept for nobody", Hint: "`git worklease claim` takes it", errs: []error{lease.ErrFree}},
+	{Reason: "keys-left", Exit: Forbidden, Means: "the clone holds claims whose keys would be removed", Hint: "`git worklease release` gives them back; with --force others wait until they expire",
+		errs: []error{ErrKeysLeft}, tell: tellKeysLeft},
+	{Reason: "end-needs-person", Exit: Forbidden, Means: "an authority may be ended by people alone, and the command runs under an agent", Hint: "ask a person to run it",
+		errs: []error{ErrEndPerson}, tell: tellEndPerson},
 	{Reason: "force-needs-person", Exit: Forbidden, Means: "a claim may be ended by force by people alone, and the command runs under an agent",
 		Hint: "ask the holder to release it, or a person to do it by force", errs: []error{ErrForcePerson}, tell: tellForcePerson},
 }
