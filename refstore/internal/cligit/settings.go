@@ -97,10 +97,23 @@ func (t *transport) gather(ctx context.Context, gitDir string) ([]setting, error
 		return nil, err
 	}
 	settings := append(handover(user.WithPrefix(""), native), fixed[:]...)
+	settings = append(settings, hooksOff(native)...)
 	// The longest rule wins, so this one keeps those in the global configuration from rewriting the URL again.
 	settings = append(settings, setting{"url." + t.o.URL + ".insteadOf", t.o.URL}, setting{"url." + t.o.URL + ".pushInsteadOf", t.o.URL})
 	t.settings = settings
 	return settings, nil
+}
+
+// hooksOff turns off the hooks that git runs from its configuration, whatever core.hooksPath is. A git before 2.54 knows none.
+func hooksOff(native []gitexec.Setting) []setting {
+	var off []setting
+	for _, s := range native {
+		name, ok := strings.CutSuffix(strings.TrimPrefix(s.Key, "hook."), ".event")
+		if one := (setting{"hook." + name + ".enabled", "false"}); ok && strings.HasPrefix(s.Key, "hook.") && !slices.Contains(off, one) {
+			off = append(off, one)
+		}
+	}
+	return off
 }
 
 // native are the settings that hold in our repository too: the global ones, of which a part may hold in the user's repository alone.

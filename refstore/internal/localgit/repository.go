@@ -14,10 +14,10 @@ import (
 	"github.com/git-worklease/git-worklease/refstore"
 )
 
-// private is g without ties to the user's repository, nor to what the user wants of new ones.
+// private is g without ties to the user's repository, nor to what the user wants of all: hooks that git runs from its configuration would run here, too.
 func private(g *gitexec.Git) *gitexec.Git {
-	env := gitexec.Unbound(g.Environ(), "GIT_NAMESPACE", "GIT_TEMPLATE_DIR", "GIT_DEFAULT_REF_FORMAT")
-	return &gitexec.Git{Program: g.Program, Dir: g.Dir, Env: append(env, "GIT_DEFAULT_REF_FORMAT=files")}
+	env := gitexec.Unbound(g.Environ(), "GIT_NAMESPACE", "GIT_TEMPLATE_DIR", "GIT_DEFAULT_REF_FORMAT", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM")
+	return &gitexec.Git{Program: g.Program, Dir: g.Dir, Env: append(env, "GIT_DEFAULT_REF_FORMAT=files", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")}
 }
 
 func (t *transport) args(args ...string) []string {
