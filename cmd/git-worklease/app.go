@@ -82,8 +82,13 @@ func execute(ctx context.Context, e *env) int {
 		a.operation = operation(cmd)
 		a.fail(ctx, err)
 	}
+	a.forget()
 	return int(a.exit)
 }
+
+// forget lets go of what was opened: cobra keeps what completes flags, and the run with it, for as long as the process lives, and a process may run
+// the program many times.
+func (a *app) forget() { a.opened, a.authority, a.line = nil, nil, nil }
 
 // run makes a cobra command of a function. What cobra itself finds wrong never gets here, so that whatever is not wrapped in a runError is an error
 // of usage.
