@@ -11,6 +11,8 @@
 //	remotes/<hash>.json    what is known of a server
 //	use/<worktree>.json    the session's name that was bound to a worktree
 //	pushes                 when requests to change refs were sent, a log that is compacted
+//	glance.json            what guards have last seen of the remote
+//	overrides              how people passed by guards, one line each
 //	renewals/<hash>/       what keepers want to push together, see package coalesce
 //	local/                 the same once more for the clone's own authority, without a remote
 //

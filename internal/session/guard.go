@@ -1,6 +1,10 @@
 package session
 
-import "github.com/git-worklease/git-worklease/lease"
+import (
+	"slices"
+
+	"github.com/git-worklease/git-worklease/lease"
+)
 
 // Accepted are the claims of this clone that have not ended and that a guard accepts: those of this session and of the sessions above it where it is
 // named, otherwise all that were made in this worktree. doubts say what could not be read of them.
@@ -19,10 +23,21 @@ func (s *State) Accepted(named bool) (holds []lease.Hold, doubts []error, err er
 			continue
 		}
 		for _, h := range sum.Holds {
-			if worktree, known := sum.Worktrees[h.Claim]; h.End == nil && !h.Unconfirmed && (named || known && worktree == s.o.Place.Worktree) {
+			if h.End == nil && !h.Unconfirmed && (named || s.madeHere(sum.made[h.Claim])) {
 				holds = append(holds, h)
 			}
 		}
 	}
 	return holds, doubts, nil
+}
+
+// madeHere says whether a claim was made in this worktree, and not in an earlier one of the same ID.
+func (s *State) madeHere(by Maker) bool { return by.Worktree == s.o.Place.Worktree && !s.former(by) }
+
+// Claims says whether any session of this clone holds something. What can't be read may be a claim.
+func (s *State) Claims() (bool, error) {
+	all, err := s.Sessions()
+	return slices.ContainsFunc(all, func(sum Summary) bool {
+		return sum.Err != nil || slices.ContainsFunc(sum.Holds, func(h lease.Hold) bool { return h.End == nil })
+	}), err
 }

@@ -17,6 +17,8 @@ type Summary struct {
 	Holds []lease.Hold
 	// Worktrees are those in which the claims were made, by git's ID, "" for the main one.
 	Worktrees map[lease.ClaimID]string
+	// made says by whom.
+	made map[lease.ClaimID]Maker
 	// Err says why the session can't be used: a [*CopiedError], with which the rest is known nevertheless, or what is wrong with its file.
 	Err error
 }
@@ -62,7 +64,7 @@ func (s *State) summary(file string) Summary {
 		}
 		return sum
 	}
-	sum := Summary{Name: f.Session, File: file, Holds: f.Holds, Worktrees: map[lease.ClaimID]string{}, Err: s.checkHome(path, f.Home)}
+	sum := Summary{Name: f.Session, File: file, Holds: f.Holds, Worktrees: map[lease.ClaimID]string{}, made: f.Made, Err: s.checkHome(path, f.Home)}
 	for claim, by := range f.Made {
 		sum.Worktrees[claim] = by.Worktree
 	}
