@@ -26,7 +26,7 @@ Hooks are for those who want to be stopped: git commit --no-verify and git push 
 pass them by.`,
 		Args: noArguments, RunE: status.RunE,
 	}
-	cmd.AddCommand(newHooksInstall(a), newHooksUninstall(a), status)
+	cmd.AddCommand(newHooksInstall(a), newHooksUninstall(a), status, newHooksRun(a))
 	return cmd
 }
 

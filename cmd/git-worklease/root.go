@@ -63,6 +63,7 @@ func newRoot(a *app) *cobra.Command {
 		newCheck(a),
 		newCheckpoint(a),
 		newSession(a),
+		newHooks(a),
 		newExec(a),
 		newGC(a),
 		newWatch(a),

@@ -210,6 +210,12 @@ func (w *work) openAuthority() error {
 		w.cancel()
 		return err
 	}
+	return w.connect()
+}
+
+// connect opens the store, and the authority upon it. Where it fails, everything is closed again.
+func (w *work) connect() error {
+	a := w.app
 	if err := w.openStore(); err != nil {
 		w.cancel()
 		return err

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 
 	"github.com/git-worklease/git-worklease/hooks"
+	"github.com/git-worklease/git-worklease/hooks/guard"
 	"github.com/git-worklease/git-worklease/hooks/install"
 	"github.com/git-worklease/git-worklease/internal/child"
 	"github.com/git-worklease/git-worklease/internal/config"
@@ -17,10 +18,20 @@ import (
 // Table is every reason that this program gives. The first row that fits an error holds, so that special rows stand before general ones.
 func Table() []Row {
 	var rows []Row
-	for _, part := range [][]Row{callRows, commandRows, hookRows, policyRows, claimRows, recordRows, stateRows, remoteRows} {
+	for _, part := range [][]Row{guardRows(), callRows, commandRows, hookRows, policyRows, claimRows, recordRows, stateRows, remoteRows} {
 		rows = append(rows, part...)
 	}
 	return rows
+}
+
+// guardRows are the answers of hooks. They stand first, since what keeps a guard from telling has a row of its own.
+func guardRows() []Row {
+	return []Row{
+		{Reason: "claim-required", Exit: Forbidden, Means: "a commit or a push needs a claim that this session does not hold, or changes a path that another has claimed",
+			Hint: "claim what the message names, or take other work", errs: []error{guard.ErrDenied}, tell: tellGuard},
+		{Reason: "cannot-tell", Exit: Unknown, Means: "it can't be told whether a commit or a push is allowed", Hint: "repeat it once the remote answers",
+			errs: []error{guard.ErrUnsure}, tell: tellGuard},
+	}
 }
 
 // callRows are about the call itself and where it was made.

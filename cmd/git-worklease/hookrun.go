@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/git-worklease/git-worklease/hooks/guard"
+	"github.com/git-worklease/git-worklease/internal/fault"
+	"github.com/git-worklease/git-worklease/internal/session"
+	"github.com/git-worklease/git-worklease/internal/term"
+)
+
+// hookRun is what a hook does when it runs. args are those that git gives to it.
+type hookRun func(ctx context.Context, a *app, args []string) error
+
+// hookRuns are the hooks, by git's names.
+func hookRuns() map[string]hookRun {
+	return map[string]hookRun{
+		"pre-commit": runPreCommit,
+		"pre-push":   runPrePush,
+	}
+}
+
+func newHooksRun(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "run NAME [ARGS...]",
+		Short: "what an installed hook calls",
+		Long: `Does what the git hook of that name is for, with the arguments and the standard input that git
+gives to it. Installed hooks call it; another hook manager may, too.
+
+  pre-commit   refuses a commit that the policy or another's path claim forbids
+  pre-push     refuses such a push, having asked the remote
+
+Exit 6 is a refusal, and 2 says that it can't be told. WORKLEASE_OVERRIDE=REASON lets a person
+pass, on record.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 && hookRuns()[args[0]] != nil {
+				return nil
+			}
+			names := strings.Join(slices.Sorted(maps.Keys(hookRuns())), ", ")
+			return &fault.UsageError{Message: "hooks run: want the name of a hook", Hint: "one of " + names}
+		},
+		ValidArgsFunction: cobra.FixedCompletions(slices.Sorted(maps.Keys(hookRuns())), cobra.ShellCompDirectiveDefault),
+		RunE: a.run(func(ctx context.Context, args []string) (*outcome, error) {
+			return nil, hookRuns()[args[0]](ctx, a, args[1:])
+		}),
+	}
+	cmd.Flags().SetInterspersed(false) // what follows the name is git's
+	return cmd
+}
+
+// runPreCommit judges what is about to be committed.
+func runPreCommit(ctx context.Context, a *app, _ []string) error {
+	w, g, err := a.openGuard(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	v, err := g.Commit(w.ctx)
+	if err != nil {
+		return err
+	}
+	return w.pronounce("pre-commit", v)
+}
+
+// runPrePush judges what is about to be pushed.
+func runPrePush(ctx context.Context, a *app, args []string) error {
+	if len(args) < 2 {
+		return &fault.UsageError{Message: "hooks run pre-push: want the remote's name and URL"}
+	}
+	updates, err := guard.ReadUpdates(a.in)
+	if err != nil {
+		return err
+	}
+	w, g, err := a.openGuard(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	v, err := g.Push(w.ctx, w.target(ctx, args[0], args[1]), updates)
+	if err != nil {
+		return err
+	}
+	return w.pronounce("pre-push", v)
+}
+
+// pronounce says what came of a judgement: the error refuses the operation.
+func (w *work) pronounce(hook string, v *guard.Verdict) error {
+	if v.Override != "" {
+		return w.overridden(hook, v)
+	}
+	if v.Warns != nil {
+		w.app.warn(w.app.judge(v.Warns))
+	}
+	if v.Blocks != nil {
+		return v.Blocks
+	}
+	return nil
+}
+
+// warn prints a fault that refuses nothing.
+func (a *app) warn(f fault.Fault) {
+	fmt.Fprintf(a.err, "%s %s\n", a.palette.Paint(term.Warn, "git-worklease: warning:"), f.Message)
+	for _, line := range f.Lines {
+		fmt.Fprintf(a.err, "  %s\n", line)
+	}
+	if f.Hint != "" {
+		fmt.Fprintf(a.err, "%s %s\n", a.palette.Paint(term.Warn, "hint:"), f.Hint)
+	}
+}
+
+// overridden lets a person pass, and puts that on record. Without a record nobody passes.
+func (w *work) overridden(hook string, v *guard.Verdict) error {
+	o := session.Override{At: w.app.clock.Now().UTC(), By: w.holder(), Hook: hook, Reason: v.Override}
+	for _, e := range []*guard.Error{v.Blocks, v.Warns} {
+		if e == nil {
+			continue
+		}
+		f := w.app.judge(e)
+		o.Passed = append(append(o.Passed, f.Message), f.Lines...)
+	}
+	if err := w.state.RecordOverride(&o); err != nil {
+		return err
+	}
+	w.app.notice("passed by WORKLEASE_OVERRIDE, on record: %s", o.Passed[0])
+	return nil
+}

@@ -1,0 +1,95 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/git-worklease/git-worklease/internal/session"
+	"github.com/git-worklease/git-worklease/lease"
+)
+
+// listing is the path claims, read at most a minute ago as far as paths depend on it. What it says against them is looked up once more, since a claim may have
+// been released meanwhile.
+func (g *Guard) listing(ctx context.Context, paths []string, mine held) ([]session.PathClaim, error) {
+	if len(uncovered(paths, g.standing(mine.holds))) == 0 {
+		return nil, nil
+	}
+	seen := g.State.Glance()
+	fresh := g.recent(seen.Read)
+	if fresh && len(g.against("", paths, seen.Paths, mine)) == 0 {
+		return seen.Paths, nil
+	}
+	err := g.silent(seen)
+	if err == nil {
+		var answer *lease.Answer
+		if answer, err = g.ask(ctx, lease.Question{Paths: true}); err == nil {
+			return pathClaims(answer.Paths), nil
+		}
+	}
+	if fresh {
+		return seen.Paths, nil
+	}
+	return nil, err
+}
+
+// uncovered are the paths that no claim of ours covers: those that one covers nobody else can have.
+func uncovered(paths []string, holds []lease.Hold) []string {
+	var ours lease.PathSet
+	for _, r := range resources(holds) {
+		ours.Add(r)
+	}
+	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return len(ours.Covering(path)) > 0 })
+}
+
+// against are the findings about paths among the claims of a listing, one for each claim.
+func (g *Guard) against(ref string, paths []string, listed []session.PathClaim, mine held) []Finding {
+	if paths = uncovered(paths, g.standing(mine.holds)); len(paths) == 0 {
+		return nil
+	}
+	others, byResource := g.others(listed, mine.holds)
+	var findings []Finding
+	at := map[lease.Resource]int{}
+	for _, path := range paths {
+		for _, r := range others.Covering(path) {
+			if i, ok := at[r]; ok {
+				findings[i].Paths = append(findings[i].Paths, path)
+				continue
+			}
+			at[r] = len(findings)
+			findings = append(findings, rivalFinding(ref, path, byResource[r]))
+		}
+	}
+	for _, c := range listed {
+		if c.Resource == "" { // it may be about any path
+			findings = append(findings, Finding{Kind: KindUnsure, Ref: ref, Paths: paths, Err: fmt.Errorf("what stands at a ref of a path: %w", errors.New(c.Problem))})
+		}
+	}
+	return findings
+}
+
+// others are the claims of a listing that are not ours and that nobody may take yet.
+func (g *Guard) others(listed []session.PathClaim, ours []lease.Hold) (set lease.PathSet, byResource map[lease.Resource]*session.PathClaim) {
+	byResource = map[lease.Resource]*session.PathClaim{}
+	now := g.now().Wall
+	for i := range listed {
+		c := &listed[i]
+		our := slices.ContainsFunc(ours, func(h lease.Hold) bool { return h.Claim == c.Claim })
+		if c.Problem != "" || !our && c.Takeable.After(now) {
+			set.Add(c.Resource)
+			byResource[c.Resource] = c
+		}
+	}
+	return set, byResource
+}
+
+func rivalFinding(ref, path string, c *session.PathClaim) Finding {
+	f := Finding{Kind: KindRival, Ref: ref, Paths: []string{path}, Resource: c.Resource}
+	if c.Problem != "" {
+		f.Kind, f.Err = KindUnsure, fmt.Errorf("%s: %w", c.Resource, errors.New(c.Problem))
+		return f
+	}
+	f.Rival = &Rival{Resource: c.Resource, Holder: c.Holder, Purpose: c.Purpose, Expires: c.Expires}
+	return f
+}
