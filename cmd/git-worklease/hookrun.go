@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,8 +22,10 @@ type hookRun func(ctx context.Context, a *app, args []string) error
 // hookRuns are the hooks, by git's names.
 func hookRuns() map[string]hookRun {
 	return map[string]hookRun{
-		"pre-commit": runPreCommit,
-		"pre-push":   runPrePush,
+		"commit-msg":  runCommitMsg,
+		"post-commit": runPostCommit,
+		"pre-commit":  runPreCommit,
+		"pre-push":    runPrePush,
 	}
 }
 
@@ -34,6 +37,8 @@ func newHooksRun(a *app) *cobra.Command {
 gives to it. Installed hooks call it; another hook manager may, too.
 
   pre-commit   refuses a commit that the policy or another's path claim forbids
+  commit-msg   notes the claims that the policy asks for in the message, as trailers
+  post-commit  renews the session's claims that are due
   pre-push     refuses such a push, having asked the remote
 
 Exit 6 is a refusal, and 2 says that it can't be told. WORKLEASE_OVERRIDE=REASON lets a person
@@ -66,6 +71,56 @@ func runPreCommit(ctx context.Context, a *app, _ []string) error {
 		return err
 	}
 	return w.pronounce("pre-commit", v)
+}
+
+// runCommitMsg completes the message of a commit.
+func runCommitMsg(ctx context.Context, a *app, args []string) error {
+	if len(args) < 1 {
+		return &fault.UsageError{Message: "hooks run commit-msg: want the file of the message"}
+	}
+	w, g, err := a.openGuard(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	m := guard.MessageFile{Path: a.there(args[0]), Typed: a.getenv("GIT_EDITOR") != ":"}
+	if template := w.repo.Config.Value("commit.template"); template != "" {
+		m.Template = w.expand(template)
+	}
+	return g.Message(w.ctx, m)
+}
+
+// runPostCommit renews what is due. The commit is made, so that nothing that goes wrong matters to git.
+func runPostCommit(ctx context.Context, a *app, _ []string) error {
+	w, g, err := a.openGuard(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	for _, err := range g.Renew(w.ctx) {
+		f := a.judge(err)
+		a.warn(f)
+	}
+	return nil
+}
+
+// there is a file as seen from where the run happens.
+func (a *app) there(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(a.dir, path)
+}
+
+// expand is a file that git's configuration names: from the user's home, or from the top of the work tree.
+func (w *work) expand(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		return filepath.Join(w.app.getenv("HOME"), rest)
+	}
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(w.repo.WorkTree, path)
 }
 
 // runPrePush judges what is about to be pushed.

@@ -146,7 +146,7 @@ func (g *Guard) heed(v *Verdict) {
 	if g.Override == "" || v.Blocks == nil && v.Warns == nil {
 		return
 	}
-	if g.Runtime == "" || g.Law.Override == config.ForceAgents {
+	if g.passes() {
 		v.Override = g.Override
 		return
 	}
