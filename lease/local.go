@@ -63,6 +63,10 @@ type Local interface {
 	// counted in busy.
 	Pending(resources ...Resource) (left []*Intent, busy int, err error)
 
+	// Turn takes the turn to renew claims, until done is called or the process dies. Keepers and pushes of a clone take turns, so that none builds upon
+	// what another is about to replace. It does not wait: where another has the turn of one of them it returns [ErrIntentBusy].
+	Turn(claims ...ClaimID) (done func(), err error)
+
 	// Seen is what was seen last of each resource; those never seen are left out.
 	Seen(resources ...Resource) (map[Resource]Sighting, error)
 	// See merges sightings with [Sighting.Merge]: generation and revision never go down.

@@ -19,14 +19,17 @@ type memoryClone struct {
 	intents map[string]*Intent
 	// owners are the processes that have an intent locked.
 	owners map[string]*MemoryLocal
-	seen   map[Resource]Sighting
-	meta   MetaSighting
+	// turns are the processes that have the turn of a claim.
+	turns map[ClaimID]*MemoryLocal
+	seen  map[Resource]Sighting
+	meta  MetaSighting
 }
 
 // NewMemoryLocal is a process of a new clone.
 func NewMemoryLocal(session string) *MemoryLocal {
 	return &MemoryLocal{session: session, clone: &memoryClone{
 		holds: map[string][]Hold{}, intents: map[string]*Intent{}, owners: map[string]*MemoryLocal{}, seen: map[Resource]Sighting{},
+		turns: map[ClaimID]*MemoryLocal{},
 	}}
 }
 
@@ -40,6 +43,7 @@ func (l *MemoryLocal) Die() {
 	l.clone.mu.Lock()
 	defer l.clone.mu.Unlock()
 	maps.DeleteFunc(l.clone.owners, func(_ string, o *MemoryLocal) bool { return o == l })
+	maps.DeleteFunc(l.clone.turns, func(_ ClaimID, o *MemoryLocal) bool { return o == l })
 }
 
 // Holds implements [Local].
@@ -128,6 +132,25 @@ func (l *MemoryLocal) Pending(resources ...Resource) (left []*Intent, busy int, 
 		}
 	}
 	return left, busy, nil
+}
+
+// Turn implements [Local].
+func (l *MemoryLocal) Turn(claims ...ClaimID) (done func(), err error) {
+	l.clone.mu.Lock()
+	defer l.clone.mu.Unlock()
+	if slices.ContainsFunc(claims, func(c ClaimID) bool { return l.clone.turns[c] != nil }) {
+		return nil, ErrIntentBusy
+	}
+	for _, c := range claims {
+		l.clone.turns[c] = l
+	}
+	return func() { l.endTurn(claims) }, nil
+}
+
+func (l *MemoryLocal) endTurn(claims []ClaimID) {
+	l.clone.mu.Lock()
+	defer l.clone.mu.Unlock()
+	maps.DeleteFunc(l.clone.turns, func(c ClaimID, o *MemoryLocal) bool { return o == l && slices.Contains(claims, c) })
 }
 
 // Seen implements [Local].

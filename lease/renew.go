@@ -72,6 +72,11 @@ func first(errs []error) error {
 // renewFrom renews one claim, first by a snapshot; nil: what stands at its refs is read. Each of its tries is [Authority.bounded]; ctx is the
 // limit of them all.
 func (a *Authority) renewFrom(ctx Context, h Hold, s *snapshot, how manner) RenewResult {
+	done, err := a.turn(ctx, h)
+	if err != nil {
+		return RenewResult{Hold: h, Err: err}
+	}
+	defer done()
 	var t tries
 	for {
 		res, hurried := a.tryRenewal(ctx, h, s, how)

@@ -16,6 +16,8 @@ type renewals struct {
 	results []RenewResult
 	// steps are the intents of those that were begun, by place.
 	steps map[int]*renewalStep
+	// turns end those of the claims that were begun.
+	turns []func()
 }
 
 // manner is how claims are renewed.
@@ -37,6 +39,9 @@ func (a *Authority) renewAll(ctx Context, holds []Hold, how manner) []RenewResul
 		return r.results
 	}
 	r.together(ctx, holds)
+	for _, done := range r.turns {
+		done()
+	}
 	for i, h := range holds {
 		if errors.Is(r.results[i].Err, errAgain) {
 			r.results[i] = r.alone(ctx, h)
@@ -58,11 +63,7 @@ func (r *renewals) alone(ctx Context, h Hold) RenewResult {
 func (r *renewals) together(over Context, holds []Hold) {
 	ctx, cancel := r.bounded(over, holds...)
 	defer cancel()
-	var resources []Resource
-	for i := range holds {
-		resources = append(resources, holds[i].resources()...)
-	}
-	s, err := r.view(ctx, resources)
+	s, err := r.view(ctx, resourcesOf(holds))
 	for i, h := range holds {
 		r.results[i] = RenewResult{Hold: h, Err: err}
 		if err == nil {
@@ -89,6 +90,12 @@ func (r *renewals) view(ctx Context, resources []Resource) (*snapshot, error) {
 
 // begin gets one renewal ready to be sent.
 func (r *renewals) begin(ctx Context, i int, h Hold, s *snapshot) {
+	done, err := r.tryTurn(h)
+	if err != nil {
+		r.results[i].Err = r.orAgain(err)
+		return
+	}
+	r.turns = append(r.turns, done)
 	step, err := r.prepare(ctx, h, s, r.manner)
 	if err == nil {
 		err = r.start(step.intent)

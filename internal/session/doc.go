@@ -6,6 +6,7 @@
 //
 //	sessions/<name>.json   claims and keys of a session
 //	pending/<id>.json      a write that was decided and not yet settled; <id>.lock is held by its writer
+//	turns/<claim>.lock     held by whoever renews a claim, or pushes under it
 //	seen                   the newest sighting of each resource, a log that is compacted
 //	meta.json              the authority that all of this is bound to
 //	remotes/<hash>.json    what is known of a server
