@@ -23,6 +23,7 @@ const (
 	VerbRenew   Verb = "renew"
 	VerbRelease Verb = "release"
 	VerbMove    Verb = "move"
+	VerbPush    Verb = "push"  // a renewal that goes out with what it fences
 	VerbForce   Verb = "force" // without an intent: it holds nothing for anybody
 )
 

@@ -19,6 +19,8 @@ const (
 	NoticeRest NoticeKind = "rest"
 	// NoticeGivenBack: the claim was taken just when its waiter was told to stop, and was given back; or could not be, because of Err, and stands.
 	NoticeGivenBack NoticeKind = "given-back"
+	// NoticeAgain: another process of this session has renewed the claim just when it was about to be written, so that is done again.
+	NoticeAgain NoticeKind = "again"
 	// NoticeState: what was seen or done could not be remembered, because of Err.
 	NoticeState NoticeKind = "state"
 )

@@ -70,6 +70,9 @@ type Record struct {
 	// Checkpoint is data to resume from.
 	Checkpoint json.RawMessage   `json:"checkpoint,omitempty"`
 	Meta       map[string]string `json:"meta,omitempty"`
+	// Push is random, and set in the one renewal that went out with a push of code. Another renewal of the same moment would be the same object, and that it
+	// stands at the ref would say nothing of the code.
+	Push string `json:"push,omitempty"`
 	// Key is the public key that the record is signed with.
 	Key []byte `json:"key"`
 	// Prev is the record that this one replaced; zero in the first of a ref.
@@ -170,14 +173,14 @@ func (r *Record) strip() {
 // renewed is the record that follows r in the same claim.
 func (r *Record) renewed(prev refstore.OID, revision uint64, at time.Time) *Record {
 	next := *r
-	next.Prev, next.Revision, next.RenewedAt = prev, revision, at
+	next.Prev, next.Revision, next.RenewedAt, next.Push = prev, revision, at, ""
 	return &next
 }
 
 // tombstone is the record that ends r's claim.
 func (r *Record) tombstone(prev refstore.OID, revision uint64, release Release) *Record {
 	next := *r
-	next.Prev, next.Revision = prev, revision
+	next.Prev, next.Revision, next.Push = prev, revision, ""
 	next.State, next.Release = StateReleased, &release
 	return &next
 }

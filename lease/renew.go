@@ -158,6 +158,8 @@ type renewalStep struct {
 	before  Hold
 	intent  *Intent
 	records []*Record
+	// olds are the commits that records replace.
+	olds []refstore.Commit
 	// late is for how long the claim had expired.
 	late time.Duration
 }
@@ -187,7 +189,10 @@ func (a *Authority) prepare(ctx Context, h Hold, s *snapshot, how manner) (*rene
 	}
 	next, records := renewal(h, st, m, how.amend)
 	step.records = records
-	step.intent, err = a.intend(VerbRenew, next, records)
+	for _, t := range st.ours {
+		step.olds = append(step.olds, t.commit)
+	}
+	step.intent, err = a.intend(how.as(), next, records)
 	return step, err
 }
 

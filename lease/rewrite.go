@@ -97,7 +97,7 @@ func known(names []string, name string) bool {
 func recordMembers() []string {
 	return []string{
 		"v", "kind", "authority", "resource", "claim", "members", "holder", "place", "purpose", "generation", "revision", "ttl_seconds",
-		"grace_seconds", "takeover", "expiry", "claimed_at", "renewed_at", "state", "release", "predecessor", "checkpoint", "meta", "key", "prev",
+		"grace_seconds", "takeover", "expiry", "claimed_at", "renewed_at", "state", "release", "predecessor", "checkpoint", "meta", "push", "key", "prev",
 	}
 }
 

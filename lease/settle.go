@@ -124,7 +124,7 @@ func (a *Authority) settled(i *Intent, end func(*Intent) error) error {
 // Nor does a renewal: the file has the claim and its key, with an earlier deadline, and to send it again would keep alive the claim of
 // a session whose process is dead.
 func (a *Authority) settleOpen(ctx Context, i *Intent, resend bool) error {
-	if i.Verb == VerbRenew || a.moment().now().After(i.Expires) {
+	if i.renews() || a.moment().now().After(i.Expires) {
 		return a.local.End(i)
 	}
 	if !resend {

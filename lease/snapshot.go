@@ -24,6 +24,8 @@ type tip struct {
 	resource Resource
 	// oid is zero for an absent ref.
 	oid refstore.OID
+	// commit is what oid names, as far as it could be read.
+	commit refstore.Commit
 	// rec is nil for an absent ref, for one that can't be judged (err says why; a newer record is there nevertheless), and for a release that
 	// is known by its sighting alone.
 	rec *Record
@@ -94,7 +96,7 @@ func (a *Authority) snapshot(meta MetaSighting, before map[Resource]Sighting, re
 
 // judgeTip reads the record at a ref, and compares it with what was seen.
 func (a *Authority) judgeTip(t *tip, ref refstore.Ref, authority string, m moment) {
-	t.oid = ref.Commit.OID
+	t.oid, t.commit = ref.Commit.OID, ref.Commit
 	t.rec, t.err = a.decode(ref, authority)
 	if t.err != nil {
 		t.err = fmt.Errorf("%s: %w", t.resource, t.err)

@@ -22,6 +22,8 @@ type renewals struct {
 
 // manner is how claims are renewed.
 type manner struct {
+	// verb is what the renewal is for; empty: itself.
+	verb Verb
 	// amend may change the records further; nil: nothing is changed.
 	amend func(*Record)
 	// kept says that a keeper renews: what has expired stays so, and requests may wait for those of other keepers.
@@ -29,6 +31,14 @@ type manner struct {
 	// tips are what stood at the refs of all claims after this process's own last writes, for a keeper that need not read before it writes again:
 	// the swap shows whether that still holds. Nil: it is read.
 	tips []refstore.Ref
+}
+
+// as is the verb of the intents.
+func (m *manner) as() Verb {
+	if m.verb == "" {
+		return VerbRenew
+	}
+	return m.verb
 }
 
 // renewAll renews claims. Each has a result of its own.

@@ -155,7 +155,7 @@ func (a *Authority) openOn(open []*PendingError, r Resource) (*PendingError, err
 // unsettled says whether an open write makes the state unknown. A renewal does not, nor a move: they leave the claim with this clone.
 func (v *View) unsettled(p *PendingError) bool {
 	switch {
-	case p.Verb == VerbRenew, p.Verb == VerbMove:
+	case p.Verb == VerbRenew, p.Verb == VerbPush, p.Verb == VerbMove:
 		return false
 	case p.Busy:
 		return !v.Mine && v.Problem == nil && (v.State != StandingHeld || v.Takeable)

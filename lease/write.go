@@ -46,11 +46,14 @@ func (a *Authority) stillOurs(i *Intent) error {
 	switch {
 	case h.End != nil && h.End.How != EndMoved && i.Verb == VerbRelease: // what is over may be buried
 		return nil
-	case err != nil || i.Verb != VerbRenew:
+	case err != nil || !i.renews():
 		return err
 	}
 	return a.yield(h, i.Hold)
 }
+
+// renews says whether an intent only starts the time of its claim anew.
+func (i *Intent) renews() bool { return i.Verb == VerbRenew || i.Verb == VerbPush }
 
 // yield gives up, in the file, the time that a renewal is about to take from its claim: its reply may be lost, and the file must never
 // promise more than what lands.

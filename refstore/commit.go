@@ -24,6 +24,18 @@ type Commit struct {
 	When time.Time
 	// Message is the record, byte for byte.
 	Message []byte
+
+	// content is the whole object, where it was read.
+	content []byte
+}
+
+// Object is the commit as it is stored.
+func (c *Commit) Object(f Format) Object {
+	content := c.content
+	if content == nil {
+		content = EncodeCommit(f, c.Parent, c.When, c.Message)
+	}
+	return Object{OID: c.OID, Content: content}
 }
 
 // neutral is the author and committer of every record, so that no statistics of contributions move. The address
@@ -55,7 +67,7 @@ func DecodeCommit(f Format, oid OID, content []byte) (Commit, error) {
 	if !ok {
 		return Commit{}, fmt.Errorf("%w: no message", ErrNotRecord)
 	}
-	c := Commit{OID: oid, Message: message}
+	c := Commit{OID: oid, Message: message, content: content}
 	var tree OID
 	for i, line := range bytes.Split(headers, []byte("\n")) {
 		name, value, _ := bytes.Cut(line, []byte(" "))

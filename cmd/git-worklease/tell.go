@@ -20,6 +20,8 @@ func (a *app) tell(n lease.Notice) {
 		a.notice("an earlier %s of %s has landed after all", term.Clean(string(n.Verb)), names(n.Resources))
 	case lease.NoticeLost:
 		a.notice("%s", a.judge(n.Err).Message)
+	case lease.NoticeAgain:
+		a.notice("%s: renewed by another process just now, so the %s is tried again", names(n.Resources), term.Clean(string(n.Verb)))
 	case lease.NoticeRest:
 		a.notice("%s: could not be given back, the next command tries again: %s", names(n.Resources), term.Clean(n.Err.Error()))
 	case lease.NoticeGivenBack:
