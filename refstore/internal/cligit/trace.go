@@ -101,7 +101,9 @@ func (tr *trace) received(text string) {
 	if tr.advertised == nil {
 		tr.advertised = make(map[string]refstore.OID)
 	}
-	if oid, err := refstore.ParseOID(m[1]); err == nil && !oid.IsZero() && m[2] != "capabilities^{}" && m[2] != ".have" {
+	// The first word counts: hooks that run git write into the same file afterwards.
+	_, again := tr.advertised[m[2]]
+	if oid, err := refstore.ParseOID(m[1]); err == nil && !oid.IsZero() && m[2] != "capabilities^{}" && m[2] != ".have" && !again {
 		tr.advertised[m[2]] = oid
 	}
 	for c := range strings.FieldsSeq(m[3]) {

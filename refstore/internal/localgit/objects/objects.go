@@ -47,6 +47,19 @@ func (d Dir) WriteTx(tx *refstore.Tx) error {
 	return nil
 }
 
+// WriteCommits writes commits as they are. It fails where a content is not what its ID names.
+func (d Dir) WriteCommits(commits []refstore.Object) error {
+	for _, c := range commits {
+		if d.Format.Hash("commit", c.Content) != c.OID {
+			return fmt.Errorf("the content is not that of %s", c.OID.Short())
+		}
+		if err := d.write("commit", c.OID, c.Content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // file is where the loose object is.
 func (d Dir) file(oid refstore.OID) string {
 	return filepath.Join(d.Path, string(oid[:2]), string(oid[2:]))
