@@ -19,29 +19,38 @@ type racer struct {
 	// environ is added to the worker's.
 	environ []string
 	cmd     *exec.Cmd
+	out     [2]bytes.Buffer
 	ran
 }
 
 // race starts all processes at once and waits for them.
 func race(t *testing.T, racers []*racer) {
 	t.Helper()
-	outs := make([][2]bytes.Buffer, len(racers))
-	for i, r := range racers {
+	startRace(t, racers)
+	for _, r := range racers {
+		r.wait()
+	}
+}
+
+// startRace starts all processes at once.
+func startRace(t *testing.T, racers []*racer) {
+	t.Helper()
+	for _, r := range racers {
 		r.cmd = r.process(t, "", r.args...)
 		r.cmd.Env = append(r.cmd.Env, r.environ...)
-		r.cmd.Stdout, r.cmd.Stderr = &outs[i][0], &outs[i][1]
+		r.cmd.Stdout, r.cmd.Stderr = &r.out[0], &r.out[1]
 	}
 	for _, r := range racers {
 		if err := r.cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for i, r := range racers {
-		_ = r.cmd.Wait() // the status tells
-		r.ran = ran{args: r.args, Result: gitserver.Result{
-			Stdout: outs[i][0].String(), Stderr: outs[i][1].String(), Code: r.cmd.ProcessState.ExitCode(),
-		}}
-	}
+}
+
+// wait waits for a process.
+func (r *racer) wait() {
+	_ = r.cmd.Wait() // the status tells
+	r.ran = ran{args: r.args, Result: gitserver.Result{Stdout: r.out[0].String(), Stderr: r.out[1].String(), Code: r.cmd.ProcessState.ExitCode()}}
 }
 
 // crowd makes n workers with clones of their own.

@@ -67,6 +67,12 @@ func (s *site) record(t *testing.T, r lease.Resource) *lease.Record {
 	if oid == "" {
 		return nil
 	}
+	return s.recordAt(t, oid)
+}
+
+// recordAt is the record that an object is.
+func (s *site) recordAt(t *testing.T, oid string) *lease.Record {
+	t.Helper()
 	content, err := s.repo.Pipe(t.Context(), []byte(oid+"\n"), "cat-file", "--batch=%(objecttype)")
 	if err != nil {
 		t.Fatal(err)
@@ -74,14 +80,14 @@ func (s *site) record(t *testing.T, r lease.Resource) *lease.Record {
 	_, body, _ := strings.Cut(content, "\n")
 	commit, err := refstore.DecodeCommit(refstore.SHA1, refstore.OID(oid), []byte(body+"\n"))
 	if err != nil {
-		t.Fatalf("%s: %v", r, err)
+		t.Fatalf("%s: %v", oid, err)
 	}
 	if err := lease.CheckCommit(commit); err != nil {
-		t.Fatalf("%s: %v", r, err)
+		t.Fatalf("%s: %v", oid, err)
 	}
 	rec, err := lease.DecodeRecord(commit)
 	if err != nil {
-		t.Fatalf("%s: %v", r, err)
+		t.Fatalf("%s: %v", oid, err)
 	}
 	return rec
 }

@@ -67,6 +67,7 @@ func newRoot(a *app) *cobra.Command {
 		newExec(a),
 		newGC(a),
 		newWatch(a),
+		newPush(a),
 		newHeartbeat(a),
 		newConfig(a), newDemo(a), newSim(a), newCompletion(a), newVersion(a),
 		newDoctor(a),

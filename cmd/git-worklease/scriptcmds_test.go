@@ -21,7 +21,7 @@ import (
 //	begin NAME USER [in=DIR] [NAME=VALUE...] ARGS...     the same in the background, where it is called NAME
 //	await NAME REGEXP                                    waits until it has printed that on stderr
 //	signal NAME INT|TERM|KILL                            sends it a signal
-//	end NAME [exit=N]                                    waits for its end
+//	end NAME [exit=N] [pushed]                           waits for its end; pushed: the clone's remote-tracking refs have followed a push
 //	run USER [exit=N] [in=DIR] [NAME=VALUE...] PROGRAM ARGS...
 //	advance DURATION                                     puts the clock of everybody forward, the servers' Date included
 //	servergit ARGS...                                    git in the last server's repository

@@ -138,9 +138,11 @@ func cmdEnd(ts *testscript.TestScript, w *world, args []string) error {
 	if err != nil {
 		return err
 	}
-	want := 0
-	if len(args) > 1 {
-		if want, err = strconv.Atoi(strings.TrimPrefix(args[1], "exit=")); err != nil {
+	want, pushed := 0, false
+	for _, arg := range args[1:] {
+		if arg == "pushed" {
+			pushed = true
+		} else if want, err = strconv.Atoi(strings.TrimPrefix(arg, "exit=")); err != nil {
 			return err
 		}
 	}
@@ -149,6 +151,10 @@ func cmdEnd(ts *testscript.TestScript, w *world, args []string) error {
 	fmt.Fprint(ts.Stderr(), j.stderr.String())
 	if code := j.cmd.ProcessState.ExitCode(); code != want {
 		return fmt.Errorf("exit %d instead of %d", code, want)
+	}
+	if pushed {
+		j.user.refs, err = w.snapshot(j.user)
+		return err
 	}
 	return w.sameRefs(j.user)
 }

@@ -13,12 +13,13 @@ import (
 	"github.com/git-worklease/git-worklease/internal/session"
 	"github.com/git-worklease/git-worklease/lease"
 	"github.com/git-worklease/git-worklease/refstore"
+	"github.com/git-worklease/git-worklease/refstore/remote"
 )
 
 // Table is every reason that this program gives. The first row that fits an error holds, so that special rows stand before general ones.
 func Table() []Row {
 	var rows []Row
-	for _, part := range [][]Row{guardRows(), callRows, commandRows, hookRows, policyRows, claimRows, recordRows, stateRows, remoteRows} {
+	for _, part := range [][]Row{guardRows(), callRows, pushRows, commandRows, hookRows, policyRows, claimRows, recordRows, stateRows, remoteRows} {
 		rows = append(rows, part...)
 	}
 	return rows
@@ -103,6 +104,15 @@ var hookRows = []Row{
 		errs: []error{install.ErrInert}},
 }
 
+// pushRows are about pushes of code.
+var pushRows = []Row{
+	{Reason: "bad-push", Exit: Usage, Means: "git can't make out what to push, or to where", Hint: "git's own words say what is missing", errs: []error{remote.ErrCodeCall}, tell: tellPush},
+	{Reason: "not-fenceable", Exit: Forbidden, Means: "the push goes to another repository than the claims are in, so that the server can't judge both at once",
+		Hint: "`git worklease push --unfenced` renews the claims first, and pushes the code by itself", errs: []error{ErrNotFenceable}, tell: tellNotFenceable},
+	{Reason: "push-refused", Exit: Forbidden, Means: "git, a hook or the server refused the code", Hint: "git's own words say why; the claims are as they were",
+		errs: []error{remote.ErrCodeRefused}, tell: tellPush},
+}
+
 // claimRows are about who holds what.
 var claimRows = []Row{
 	{Reason: "reserved", Exit: Refused, Means: "the resource is kept for another agent", errs: []error{lease.ErrHeld}, when: isReserved, tell: tellHeld},
@@ -117,7 +127,7 @@ var claimRows = []Row{
 		errs: []error{lease.ErrKeyLost}},
 	{Reason: "moving", Exit: Lost, Means: "the claim was brought to this clone, and its record does not say so yet", Hint: "`git worklease renew`", errs: []error{lease.ErrMoving}},
 	{Reason: "expired", Exit: Lost, Means: "the claim's time is up, although nobody took it", Hint: "`git worklease renew`", errs: []error{lease.ErrExpired}},
-	{Reason: "not-held", Exit: Lost, Means: "this session does not hold the resource", Hint: "`git worklease status` shows what it holds", errs: []error{lease.ErrNotHeld}},
+	{Reason: "not-held", Exit: Lost, Means: "this session does not hold the resource", Hint: "`git worklease status` shows what it holds", errs: []error{lease.ErrNotHeld}, tell: tellNotHeld},
 	{Reason: "pending", Exit: Unknown, Means: "an earlier write has an unknown outcome", Hint: "repeat the command: it settles what was left open; treat nothing as free until then",
 		errs: []error{lease.ErrPending}, tell: tellPending},
 	{Reason: "in-use", Exit: Refused, Means: "the authority can't be ended: claims are held there, or what stands there can't be judged", Hint: "wait for the holders, or end it all the same with --force",

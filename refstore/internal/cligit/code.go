@@ -28,7 +28,8 @@ type Code struct {
 	Remote string
 	// URL is where that is.
 	URL string
-	// Options say what is pushed, and how it is judged; Manner holds for each request, such as --quiet. Both are options of git push.
+	// Options say what is pushed, and how it is judged; Manner holds for each request, such as --progress. Both are options of git push; --quiet is none of them,
+	// since git would report nothing then.
 	Options, Manner []string
 	// Refspecs are the user's.
 	Refspecs []string
