@@ -14,6 +14,7 @@ import (
 	"github.com/git-worklease/git-worklease/internal/fault"
 	"github.com/git-worklease/git-worklease/internal/gitexec"
 	"github.com/git-worklease/git-worklease/internal/term"
+	"github.com/git-worklease/git-worklease/refstore"
 )
 
 func newDemo(a *app) *cobra.Command {
@@ -21,7 +22,8 @@ func newDemo(a *app) *cobra.Command {
 		Use:   "demo",
 		Short: "show it all at work in a temporary repository",
 		Long: `Makes a bare repository and two clones of it in a temporary folder, and runs real commands in
-them: a claim, a refusal, a release, a claim with a higher generation, expiry and a take-over.
+them: a claim, a refusal, a release, a claim with a higher generation, expiry and a take-over;
+then a push of code and claim in one, and one that the server refuses because the claim was lost.
 Time passes on a logical clock. Nothing outside of the folder is touched, and it is removed at
 the end. Exit 0 only if every command ended as it should.`,
 		Args: noArguments, ValidArgsFunction: noFiles,
@@ -36,6 +38,10 @@ type demoStep struct {
 	user  string
 	args  string
 	want  fault.Exit
+	// git is a command of git's instead, and shows what it must print.
+	git, shows string
+	// meanwhile are steps that are played once the command has read the claims, before it writes.
+	meanwhile []demoStep
 }
 
 // demoSteps is the whole demonstration.
@@ -51,6 +57,15 @@ var demoSteps = []demoStep{
 	{says: "alice takes it over", user: "alice", args: "claim task:demo --purpose finish-bobs-work"},
 	{says: "bob wakes up, and learns that his claim is lost", user: "bob", args: "renew", want: fault.Lost},
 	{says: "the ref's history is the audit trail", user: "bob", args: "history task:demo"},
+	{says: "alice pushes her work: code and claim move together, or not at all", user: "alice", git: "commit --quiet --allow-empty -m first-half"},
+	{user: "alice", args: "push origin HEAD:refs/heads/demo"},
+	{says: "once more, but now her laptop falls asleep in the middle of it", user: "alice", git: "commit --quiet --allow-empty -m second-half"},
+	{user: "alice", args: "push origin HEAD:refs/heads/demo", want: fault.Lost, meanwhile: []demoStep{
+		{says: "bob takes over what has expired", after: 3 * time.Hour, user: "bob", args: "claim task:demo --purpose rescue"},
+		{says: "alice's laptop wakes up, and goes on with the push"},
+	}},
+	{says: "the server has refused the code with the claim: the branch is where it was", user: "bob", git: "fetch --quiet"},
+	{user: "bob", git: "log --format=%s origin/demo", shows: "first-half\n"},
 }
 
 // demoResult is a step for programs.
@@ -75,7 +90,7 @@ func (a *app) runDemo(ctx context.Context) (*outcome, error) {
 	if err := d.prepare(ctx); err != nil {
 		return nil, err
 	}
-	results, err := d.play(ctx)
+	results, err := d.play(ctx, demoSteps)
 	if err != nil {
 		return nil, err
 	}
@@ -116,38 +131,91 @@ func (d *demo) environment(user string) []string {
 		}
 	}
 	return append(environ, "HOME="+d.dir, "XDG_CONFIG_HOME="+d.dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull,
-		"GIT_TERMINAL_PROMPT=0", "WORKLEASE_AGENT="+user, "WORKLEASE_HOST="+user+"s-laptop")
+		"GIT_TERMINAL_PROMPT=0", "WORKLEASE_AGENT="+user, "WORKLEASE_HOST="+user+"s-laptop",
+		"GIT_AUTHOR_NAME="+user, "GIT_AUTHOR_EMAIL="+user+"@localhost", "GIT_COMMITTER_NAME="+user, "GIT_COMMITTER_EMAIL="+user+"@localhost")
 }
 
-// play runs the steps, and fails at the first that does not end as it should.
-func (d *demo) play(ctx context.Context) ([]demoResult, error) {
+// play runs steps, and fails at the first that does not end as it should.
+func (d *demo) play(ctx context.Context, steps []demoStep) ([]demoResult, error) {
 	var results []demoResult
-	for _, step := range demoSteps {
+	for i := range steps {
+		step := &steps[i]
 		d.clock.offset += step.after
-		if step.says != "" {
-			fmt.Fprintf(d.out, "\n%s\n", d.palette.Paint(term.Dim, "# "+step.says))
+		d.introduce(step)
+		if step.user == "" {
+			continue
 		}
-		if step.after > 0 {
-			fmt.Fprintf(d.out, "%s\n", d.palette.Paint(term.Dim, "# ("+term.Span(step.after)+" later)"))
+		r := demoResult{User: step.user, Command: "git " + step.git, Expected: step.want}
+		if step.git == "" {
+			r.Command = "git worklease " + step.args
 		}
-		fmt.Fprintf(d.out, "%s$ git worklease %s\n", step.user, step.args)
-		r := demoResult{User: step.user, Command: step.args, Expected: step.want}
-		r.Exit = d.do(ctx, step)
+		fmt.Fprintf(d.out, "%s$ %s\n", step.user, r.Command)
+		between, err := d.do(ctx, step, &r)
+		if err != nil {
+			return nil, err
+		}
 		if r.Exit != 0 {
 			fmt.Fprintf(d.out, "(exit %d)\n", r.Exit)
 		}
 		if r.Exit != step.want {
-			return nil, fmt.Errorf("demo: %s: git worklease %s: exit %d, expected %d", step.user, step.args, r.Exit, step.want)
+			return nil, fmt.Errorf("demo: %s: %s: exit %d, expected %d", step.user, r.Command, r.Exit, step.want)
 		}
-		results = append(results, r)
+		results = append(append(results, r), between...)
 	}
 	return results, ctx.Err()
 }
 
-// do runs one command as its user would, in this process.
-func (d *demo) do(ctx context.Context, step demoStep) fault.Exit {
-	return fault.Exit(execute(ctx, &env{
-		args: strings.Fields(step.args), in: strings.NewReader(""), out: d.out, err: d.out,
-		environ: d.environment(step.user), dir: filepath.Join(d.dir, step.user), clock: d.clock, version: d.version,
-	}))
+// introduce says what a step is about, and when it is.
+func (d *demo) introduce(step *demoStep) {
+	if step.says != "" {
+		fmt.Fprintf(d.out, "\n%s\n", d.palette.Paint(term.Dim, "# "+step.says))
+	}
+	if step.after > 0 {
+		fmt.Fprintf(d.out, "%s\n", d.palette.Paint(term.Dim, "# ("+term.Span(step.after)+" later)"))
+	}
+}
+
+// do runs one command as its user would, ours in this process, and what happens meanwhile.
+func (d *demo) do(ctx context.Context, step *demoStep, r *demoResult) (between []demoResult, err error) {
+	dir, environ := filepath.Join(d.dir, step.user), d.environment(step.user)
+	if step.git != "" {
+		out, err := (&gitexec.Git{Dir: dir, Env: environ}).Output(ctx, strings.Fields(step.git)...)
+		fmt.Fprintf(d.out, "%s", out)
+		if err == nil && string(out) != step.shows {
+			err = fmt.Errorf("it shows %q, not %q", out, step.shows)
+		}
+		if err != nil {
+			err = fmt.Errorf("demo: %s: git %s: %w", step.user, step.git, err)
+		}
+		return nil, err
+	}
+	e := &env{
+		args: strings.Fields(step.args), in: strings.NewReader(""), out: d.out, err: d.out, environ: environ, dir: dir, clock: d.clock, version: d.version,
+	}
+	played := len(step.meanwhile) == 0
+	e.store = func(s refstore.Store) refstore.Store {
+		return &pausedStore{Store: s, pause: func() {
+			if !played {
+				played = true
+				between, err = d.play(ctx, step.meanwhile)
+			}
+		}}
+	}
+	r.Exit = fault.Exit(execute(ctx, e))
+	if err == nil && !played {
+		err = fmt.Errorf("demo: %s: git worklease %s: it has read nothing", step.user, step.args)
+	}
+	return between, err
+}
+
+// pausedStore pauses after it was read.
+type pausedStore struct {
+	refstore.Store
+	pause func()
+}
+
+func (s *pausedStore) List(ctx context.Context, patterns ...string) ([]refstore.Ref, error) {
+	refs, err := s.Store.List(ctx, patterns...)
+	s.pause()
+	return refs, err
 }
