@@ -1,7 +1,6 @@
 package lease
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -28,7 +27,7 @@ func (w *world) guard() *guarded {
 func (g *guarded) judge(old, next map[string]refstore.Ref) error {
 	t := transactionOf(old, next)
 	t.Force = g.force
-	if err := errors.Join(t.Judge(g.w.time())...); err != nil {
+	if err := Refusal(t.Judge(g.w.time())); err != nil {
 		g.refused = append(g.refused, err)
 		return err
 	}

@@ -34,6 +34,14 @@ type Transaction struct {
 	Below func(tip refstore.OID) (Generation, error)
 }
 
+// Judged is what was found of a step.
+type Judged struct {
+	// Next is the lease that it writes; nil where it writes none, or none that can be read.
+	Next *Record
+	// Err is nil where the step may be made; otherwise a [*BreachError], or why a record can't be read.
+	Err error
+}
+
 // verdicts are the state of judging a transaction.
 type verdicts struct {
 	*Transaction
@@ -52,9 +60,9 @@ type stepRead struct {
 	corrupt   bool
 }
 
-// Judge says of each step whether the transaction may make it: nil, a [*BreachError], or why a record can't be read. at is the server's clock. Refs
-// below the prefix that are neither claims nor the authority's record are passed over.
-func (t *Transaction) Judge(at time.Time) []error {
+// Judge says of each step whether the transaction may make it. at is the server's clock. Refs that are neither claims nor the authority's record are passed
+// over.
+func (t *Transaction) Judge(at time.Time) []Judged {
 	v := &verdicts{Transaction: t, at: at, errs: make([]error, len(t.Steps)), read: make([]stepRead, len(t.Steps))}
 	v.judgeMeta()
 	for i := range t.Steps {
@@ -67,7 +75,20 @@ func (t *Transaction) Judge(at time.Time) []error {
 			v.errs[i] = v.judgeStep(i)
 		}
 	}
-	return v.errs
+	judged := make([]Judged, len(t.Steps))
+	for i := range judged {
+		judged[i] = Judged{v.read[i].next, v.errs[i]}
+	}
+	return judged
+}
+
+// Refusal joins what is wrong with the steps of a transaction; nil where all may be made.
+func Refusal(judged []Judged) error {
+	errs := make([]error, len(judged))
+	for i := range judged {
+		errs[i] = judged[i].Err
+	}
+	return errors.Join(errs...)
 }
 
 func (v *verdicts) isClaim(i int) bool {
@@ -160,18 +181,4 @@ func (v *verdicts) judgeStep(i int) error {
 		rules.Floor, rules.Top = max(rules.Top, below), max(rules.Top, below)
 	}
 	return Transition(r.old, r.next, v.at, rules)
-}
-
-// Writes are the leases that the transaction writes, by their refs: those whose step passed Judge are what their holders vouch for with it.
-func (t *Transaction) Writes() map[string]*Record {
-	written := map[string]*Record{}
-	for _, s := range t.Steps {
-		if s.New.Commit.OID.IsZero() || s.New.Err != nil || !strings.HasPrefix(s.Ref, refs{t.Prefix}.claims()) {
-			continue
-		}
-		if r, err := ReadRecord(t.Prefix, s.Ref, s.New.Commit); err == nil {
-			written[s.Ref] = r
-		}
-	}
-	return written
 }

@@ -125,7 +125,7 @@ func TestTransactionForgeries(t *testing.T) {
 				old[name] = refstore.Ref{Name: name, Commit: w.commit(name)}
 			}
 			tx := transactionOf(old, map[string]refstore.Ref{c.ref: now})
-			if err := errors.Join(tx.Judge(w.time())...); !errors.Is(err, c.want) {
+			if err := Refusal(tx.Judge(w.time())); !errors.Is(err, c.want) {
 				t.Errorf("%v, want %v", err, c.want)
 			}
 		})

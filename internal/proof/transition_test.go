@@ -58,7 +58,7 @@ func judge(old, next map[string]refstore.Ref, now time.Time) error {
 		}
 		return highest, authority, nil
 	}
-	return errors.Join(tx.Judge(now)...)
+	return lease.Refusal(tx.Judge(now))
 }
 
 // stampOf is when a change was stamped.
