@@ -31,7 +31,7 @@ func (c *claimer) take(ctx Context, m moment, steps []step) (*ClaimResult, error
 		return nil, err
 	}
 	if err := c.send(ctx, i); err != nil {
-		return nil, c.refused(ctx, i, err)
+		return nil, c.refused(ctx, m, i, err)
 	}
 	if err := c.recheck(ctx, i); err != nil {
 		return nil, err
@@ -148,10 +148,13 @@ func (i Instant) after(d time.Duration) Instant {
 	return Instant{Boot: i.Boot, Since: i.Since + d}
 }
 
-// refused turns a write that did not take the claim into what to do next.
-func (c *claimer) refused(ctx Context, i *Intent, err error) error {
+// refused turns a write that did not take the claim, and was stamped at the given moment, into what to do next.
+func (c *claimer) refused(ctx Context, stamped moment, i *Intent, err error) error {
 	var conflict *refstore.ConflictError
 	switch {
+	case errors.Is(err, refstore.ErrRefused) && c.misstamped(stamped): // by a server whose hook minds the stamp
+		c.snap = nil
+		return fmt.Errorf("%w: %w", errAgain, err)
 	case errors.Is(err, ErrPending):
 	case errors.As(err, &conflict) && vanished(i.Tx, conflict.Refs): // the authority may have gone with it
 		c.attested, c.snap = true, nil
@@ -209,6 +212,12 @@ func (c *claimer) correct(ctx Context, stamped moment, i *Intent, result *ClaimR
 // tolerated is by how much a stamp may be off: what a clock may be that nothing corrects, half of the grace that contenders wait for.
 func tolerated(grace time.Duration) time.Duration {
 	return max(min(stampTolerance, grace/2), dateTolerance)
+}
+
+// misstamped says whether the server's clock, as it is known by now, shows that a stamp was off.
+func (c *claimer) misstamped(stamped moment) bool {
+	now := c.moment()
+	return now.dated && (now.skew-stamped.skew).Abs() > stampTolerance
 }
 
 // correction is how a record stamped at the given moment has to be changed now that a reply has come; nil: not at all.

@@ -140,3 +140,18 @@ func mustEncode(t *testing.T, r *Record, key ed25519.PrivateKey) []byte {
 	}
 	return message
 }
+
+// TestClaimWithAWrongClockIsStampedAgain: where the server refuses a stamp and its reply shows that it was off, the claim is made anew by the server's clock.
+func TestClaimWithAWrongClockIsStampedAgain(t *testing.T) {
+	w := newWorld(t)
+	w.dated = true
+	g := w.guard()
+	alice := w.actor("alice")
+	alice.clock.off = -10 * time.Minute
+	alice.mustClaim(demo)
+	late := alice.process("alice") // which knows the authority, and not yet the server's clock
+	late.mustClaim("task:other")
+	if at := w.tip("task:other").RenewedAt; at.Sub(w.time()).Abs() > time.Second || len(g.refused) == 0 {
+		t.Errorf("stamped %s, and %d refusals", at, len(g.refused))
+	}
+}
