@@ -35,8 +35,6 @@ func (a *Authority) Fence(ctx Context, req FenceRequest) ([]RenewResult, error) 
 			return f.revive(ctx, results), nil
 		case errors.Is(err, refstore.ErrConflict) && f.sent > moreFences:
 			return nil, err
-		case errors.Is(err, refstore.ErrConflict):
-			a.notify(Notice{Kind: NoticeAgain, Verb: VerbPush, Resources: f.resources})
 		}
 		if err := a.again(ctx, &t, VerbPush, f.resources, err); err != nil {
 			return nil, err
@@ -145,7 +143,9 @@ func (f *fence) send(ctx Context, steps []*renewalStep) ([]RenewResult, error) {
 			olds = append(olds, c.Object(tx.Format))
 		}
 	}
-	f.sent++
+	if f.sent++; f.sent > 1 {
+		f.notify(Notice{Kind: NoticeAgain, Verb: VerbPush, Resources: f.resources})
+	}
 	told := f.req.Send(ctx, tx, olds)
 	found := told
 	if told != nil {
