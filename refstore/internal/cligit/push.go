@@ -95,6 +95,12 @@ func (t *transport) push(ctx context.Context, r *repo, tx *refstore.Tx) (*refsto
 	if err != nil {
 		return nil, t.trouble(ctx, err)
 	}
+	env, remove, err := grafted(g.Env, r.dir, tx)
+	if err != nil {
+		return nil, t.trouble(ctx, err)
+	}
+	defer remove()
+	g.Env = env
 	var file string
 	if g.Env, file, err = traced(g.Env, r.dir); err != nil {
 		return nil, t.trouble(ctx, err)

@@ -33,15 +33,28 @@ func TestUserUntouched(t *testing.T) {
 	c.untouched(t, repo)
 }
 
-// TestFreshClientUpdates swaps what another client wrote without having read it here: git needs the parent.
+// TestFreshClientUpdates swaps what another client wrote without having read it here, or having read its tip alone: git needs the parent, and since 2.45 must
+// not miss what is before that.
 func TestFreshClientUpdates(t *testing.T) {
 	repo := newRepo(t)
-	var tip refstore.OID
-	for _, text := range []string{"one", "two", "three"} {
-		var err error
-		if tip, err = swap(t, newClient(t, repo.Dir).open(), change(ref, tip, text)); err != nil {
+	var tips []refstore.OID
+	for i, text := range []string{"one", "two", "three", "four"} {
+		var old refstore.OID
+		c := newClient(t, repo.Dir)
+		s := c.open()
+		if i > 0 {
+			old = tips[i-1]
+		}
+		if i == 3 {
+			if _, err := s.List(t.Context(), ref); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tip, err := swap(t, s, change(ref, old, text))
+		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
+		tips = append(tips, tip)
 	}
 	stale := refstore.OID(strings.Repeat("1", 40))
 	if _, err := swap(t, newClient(t, repo.Dir).open(), change(ref, stale, "x")); !errors.Is(err, refstore.ErrConflict) {

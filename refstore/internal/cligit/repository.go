@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/git-worklease/git-worklease/refstore"
@@ -41,7 +40,7 @@ func (r *repo) sweep(now time.Time) {
 		return
 	}
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), "fetch-") && !strings.HasPrefix(e.Name(), "trace-") {
+		if !hasPrefix(e.Name(), []string{"fetch-", "trace-", "graft-"}) {
 			continue
 		}
 		if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > leftoverLife {

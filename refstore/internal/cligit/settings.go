@@ -49,7 +49,7 @@ func hasPrefix(s string, prefixes []string) bool {
 
 // fixed are the settings that hold whatever the user's say: exactly the refs asked for are pushed and fetched, nothing else happens.
 var fixed = [...]setting{
-	{"core.hooksPath", "/dev/null"}, {"gc.auto", "0"}, {"maintenance.auto", "false"},
+	{"core.hooksPath", "/dev/null"}, {"advice.graftFileDeprecated", "false"}, {"gc.auto", "0"}, {"maintenance.auto", "false"},
 	{"push.followTags", "false"}, {"push.recurseSubmodules", "no"}, {"push.gpgSign", "false"}, {"push.useForceIfIncludes", "false"},
 	{"push.negotiate", "false"}, {"push.pushOption", ""},
 	{"fetch.fsckObjects", "false"}, {"transfer.fsckObjects", "false"}, {"fetch.prune", "false"}, {"fetch.recurseSubmodules", "no"},
