@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/git-worklease/git-worklease/hooks/guard"
+	"github.com/git-worklease/git-worklease/hooks/server"
 	"github.com/git-worklease/git-worklease/internal/fault"
 	"github.com/git-worklease/git-worklease/internal/session"
 	"github.com/git-worklease/git-worklease/internal/term"
@@ -26,6 +27,9 @@ func hookRuns() map[string]hookRun {
 		"post-commit": runPostCommit,
 		"pre-commit":  runPreCommit,
 		"pre-push":    runPrePush,
+
+		server.PreReceive:           serverRun(server.PreReceive),
+		server.ReferenceTransaction: serverRun(server.ReferenceTransaction),
 	}
 }
 
@@ -40,6 +44,9 @@ gives to it. Installed hooks call it; another hook manager may, too.
   commit-msg   notes the claims that the policy asks for in the message, as trailers
   post-commit  renews the session's claims that are due
   pre-push     refuses such a push, having asked the remote
+
+In a bare repository reference-transaction refuses what breaks the rules of claims, and what no
+claim covers; pre-receive does so first, in words that reach whoever pushes.
 
 Exit 6 is a refusal, and 2 says that it can't be told. WORKLEASE_OVERRIDE=REASON lets a person
 pass, on record.`,

@@ -10,12 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/git-worklease/git-worklease/hooks/install"
+	"github.com/git-worklease/git-worklease/hooks/server"
 	"github.com/git-worklease/git-worklease/internal/gitenv"
 	"github.com/git-worklease/git-worklease/internal/term"
 )
 
 func newHooks(a *app) *cobra.Command {
-	status := newHooksStatus(a)
+	status := a.alsoOnServer(newHooksStatus(a), nil)
 	cmd := &cobra.Command{
 		Use:   "hooks",
 		Short: "let git itself look at claims when it commits and pushes",
@@ -26,7 +27,10 @@ Hooks are for those who want to be stopped: git commit --no-verify and git push 
 pass them by.`,
 		Args: noArguments, RunE: status.RunE,
 	}
-	cmd.AddCommand(newHooksInstall(a), newHooksUninstall(a), status, newHooksRun(a))
+	cmd.AddCommand(
+		a.alsoOnServer(newHooksInstall(a), (*server.Repository).Install), a.alsoOnServer(newHooksUninstall(a), (*server.Repository).Uninstall), status,
+		newHooksRun(a),
+	)
 	return cmd
 }
 

@@ -99,6 +99,11 @@ func (w *world) environment(name string) []string {
 	return env
 }
 
+// hookEnvironment is what the program needs where a server's hook runs it.
+func (w *world) hookEnvironment() []string {
+	return []string{clockFile + "=" + w.clock(), "GORACE=atexit_sleep_ms=0"}
+}
+
 // users that the server with passwords knows.
 var passwords = map[string]string{"alice": "secret-of-alice", "bob": "secret-of-bob"}
 
@@ -110,12 +115,12 @@ func (w *world) serve(kind, name string) (string, error) {
 		return w.repos.Repo(name).Dir, nil
 	case "http":
 		if w.open == nil {
-			w.open, err = gitserver.StartHTTP(w.ctx, gitserver.HTTPOptions{Repos: w.repos, Date: w.date})
+			w.open, err = gitserver.StartHTTP(w.ctx, gitserver.HTTPOptions{Repos: w.repos, Date: w.date, Env: w.hookEnvironment()})
 		}
 		return orURL(w.open, name, err)
 	case "http-auth":
 		if w.closed == nil {
-			w.closed, err = gitserver.StartHTTP(w.ctx, gitserver.HTTPOptions{Repos: w.repos, Date: w.date, Users: passwords})
+			w.closed, err = gitserver.StartHTTP(w.ctx, gitserver.HTTPOptions{Repos: w.repos, Date: w.date, Users: passwords, Env: w.hookEnvironment()})
 		}
 		return orURL(w.closed, name, err)
 	case "ssh":
@@ -139,7 +144,7 @@ func (w *world) serveSSH(name string) (string, error) {
 			return "", err
 		}
 		var err error
-		if w.ssh, err = gitserver.StartSSH(w.ctx, dir, gitserver.SSHOptions{Repos: w.repos}); err != nil {
+		if w.ssh, err = gitserver.StartSSH(w.ctx, dir, gitserver.SSHOptions{Repos: w.repos, Env: w.hookEnvironment()}); err != nil {
 			return "", err
 		}
 	}

@@ -96,9 +96,9 @@ func isAuthority(s string) bool {
 	return s != "" && len(s) <= 64 && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// isPrefix says whether s can hold our refs alone: a ref name that we write, below refs/, with a slash at its end, and none of git's own
+// IsPrefix says whether s can hold our refs alone: a ref name that we write, below refs/, with a slash at its end, and none of git's own
 // namespaces as a whole.
-func isPrefix(s string) bool {
+func IsPrefix(s string) bool {
 	body, ok := strings.CutSuffix(s, "/")
 	parts := strings.Split(body, "/")
 	if !ok || len(parts) < 2 || slices.Contains(parts, "@") || !refstore.ValidRef(s+"meta") {

@@ -118,7 +118,7 @@ func placeSpecs() []Spec {
 		{
 			Name: Prefix, Env: "WORKLEASE_PREFIX", Git: "worklease.prefix", Policy: "prefix", Default: "refs/worklease/",
 			Want: "a ref prefix such as refs/worklease/, of its own and ending with a slash", Help: "where the claims' refs are",
-			set: text(func(s *Settings) *Value[string] { return &s.Prefix }, func(s string, _ Origin) bool { return isPrefix(s) }),
+			set: text(func(s *Settings) *Value[string] { return &s.Prefix }, func(s string, _ Origin) bool { return IsPrefix(s) }),
 		},
 	}
 }

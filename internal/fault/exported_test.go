@@ -22,7 +22,7 @@ var elsewhere = map[string]string{
 // TestEveryErrorHasARow finds the exported errors of the packages below, and fails for one that the table does not name.
 func TestEveryErrorHasARow(t *testing.T) {
 	named := identifiers(t, "table.go")
-	for _, dir := range []string{"../../refstore", "../../lease", "../config", "../session", "../gitenv", "../child", "../../hooks", "../../hooks/install", "../../hooks/guard", "../../refstore/remote"} {
+	for _, dir := range []string{"../../refstore", "../../lease", "../config", "../session", "../gitenv", "../child", "../../hooks", "../../hooks/install", "../../hooks/guard", "../../hooks/server", "../../refstore/remote"} {
 		for _, name := range exportedErrors(t, dir) {
 			full := filepath.Base(dir) + "." + name
 			if !named[full] && elsewhere[full] == "" {

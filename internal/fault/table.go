@@ -7,6 +7,7 @@ import (
 	"github.com/git-worklease/git-worklease/hooks"
 	"github.com/git-worklease/git-worklease/hooks/guard"
 	"github.com/git-worklease/git-worklease/hooks/install"
+	"github.com/git-worklease/git-worklease/hooks/server"
 	"github.com/git-worklease/git-worklease/internal/child"
 	"github.com/git-worklease/git-worklease/internal/config"
 	"github.com/git-worklease/git-worklease/internal/gitenv"
@@ -19,7 +20,7 @@ import (
 // Table is every reason that this program gives. The first row that fits an error holds, so that special rows stand before general ones.
 func Table() []Row {
 	var rows []Row
-	for _, part := range [][]Row{guardRows(), callRows, pushRows, commandRows, hookRows, policyRows, claimRows, recordRows, stateRows, remoteRows} {
+	for _, part := range [][]Row{guardRows(), callRows, pushRows, commandRows, hookRows, policyRows, claimRows, recordRows, stateRows, remoteRows, serverRows} {
 		rows = append(rows, part...)
 	}
 	return rows
@@ -181,6 +182,18 @@ var stateRows = []Row{
 		errs: []error{session.ErrNoHome}},
 	{Reason: "state-unreadable", Exit: Unknown, Means: "a file or folder of what this clone keeps can't be read, or is a link", Hint: "look at what the message names; its claims can't be used before that",
 		errs: []error{session.ErrState, session.ErrSymlink}},
+}
+
+// serverRows are about the hook of a bare repository.
+var serverRows = []Row{
+	{Reason: "not-bare", Exit: Usage, Means: "the server hook is for bare repositories, which nobody works in", Hint: "go to the repository on the server, or leave out --server", errs: []error{server.ErrNotBare}},
+	{Reason: "git-too-old", Exit: Forbidden, Means: "git can't do what the command needs", Hint: "upgrade git on this machine", errs: []error{server.ErrOldGit}},
+	{Reason: "shared-hooks", Exit: Forbidden, Means: "core.hooksPath names a folder of hooks that is not this repository's own", Hint: "`git config core.hooksPath hooks` gives the repository its own",
+		errs: []error{server.ErrSharedHooks}},
+	{Reason: "server-hook-changed", Exit: Forbidden, Means: "a hook that git-worklease has written was changed by hand, or a file is in its way", Hint: "look at the file that the message names, and move it away",
+		errs: []error{server.ErrHookChanged}},
+	{Reason: "server-settings", Exit: Usage, Means: "the settings of the server hook can't be used", Hint: "correct " + server.SettingsFile + " in the git directory", errs: []error{server.ErrSettings}},
+	{Reason: "refused-by-hook", Exit: Forbidden, Means: "the server hook has refused a push", errs: []error{server.ErrUser, server.ErrNotCovered}},
 }
 
 // remoteRows are about the way to the remote.

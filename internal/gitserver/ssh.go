@@ -31,6 +31,8 @@ type SSHOptions struct {
 	Protocol bool
 	// Config is added to sshd_config, line by line, before our own lines, so that it prevails.
 	Config []string
+	// Env is added to the environment of every session, and prevails.
+	Env []string
 }
 
 // SSHServer is an sshd on a port of loopback, into which one key of its own can log in, as the user that runs the tests.
@@ -182,7 +184,7 @@ func (s *SSHServer) configure() error {
 		"ListenAddress 127.0.0.1", "Port "+s.port, "HostKey "+s.path("host_key"), "PidFile none", "LogLevel VERBOSE",
 		"AuthorizedKeysFile "+s.path("authorized_keys"), "StrictModes no", "UsePAM no", "UseDNS no", "PasswordAuthentication no",
 		"KbdInteractiveAuthentication no", "PermitRootLogin yes", "PrintMotd no",
-		`SetEnv "`+strings.Join(append(serverEnv(s.dir), "PATH="+os.Getenv("PATH")), `" "`)+`"`)
+		`SetEnv "`+strings.Join(append(append(slices.Clone(s.opts.Env), serverEnv(s.dir)...), "PATH="+os.Getenv("PATH")), `" "`)+`"`)
 	if s.opts.Protocol {
 		lines = append(lines, "AcceptEnv GIT_PROTOCOL")
 	}
