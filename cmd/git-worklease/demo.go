@@ -1,16 +1,20 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/git-worklease/git-worklease/internal/config"
 	"github.com/git-worklease/git-worklease/internal/fault"
 	"github.com/git-worklease/git-worklease/internal/gitexec"
 	"github.com/git-worklease/git-worklease/internal/term"
@@ -23,7 +27,8 @@ func newDemo(a *app) *cobra.Command {
 		Short: "show it all at work in a temporary repository",
 		Long: `Makes a bare repository and two clones of it in a temporary folder, and runs real commands in
 them: a claim, a refusal, a release, a claim with a higher generation, expiry and a take-over;
-then a push of code and claim in one, and one that the server refuses because the claim was lost.
+a commit and a push that hooks refuse; then a push of code and claim in one, and one that the
+server refuses because the claim was lost.
 Time passes on a logical clock. Nothing outside of the folder is touched, and it is removed at
 the end. Exit 0 only if every command ended as it should.`,
 		Args: noArguments, ValidArgsFunction: noFiles,
@@ -38,14 +43,33 @@ type demoStep struct {
 	user  string
 	args  string
 	want  fault.Exit
-	// git is a command of git's instead, and shows what it must print.
+	// git is a command of git's instead, and shows what it must print on standard output.
 	git, shows string
 	// meanwhile are steps that are played once the command has read the claims, before it writes.
 	meanwhile []demoStep
 }
 
-// demoSteps is the whole demonstration.
+// demoPolicy is what the repository of the demonstration asks of its branches.
+const demoPolicy = `version = 1
+
+[enforce]
+commit = "block"
+push = "block"
+
+[[rule]]
+branch = "task/{id}"
+claim = "task:{id}"
+`
+
+// demoSteps is the whole demonstration. Hooks are processes of their own, with a clock of their own: they come before time passes.
 var demoSteps = []demoStep{
+	{says: "in carol's clone git's hooks see to it that a branch has the claim that the policy file asks for", user: "carol", args: "hooks install"},
+	{user: "carol", git: "switch --quiet -c task/form"},
+	{says: "she forgot to claim: the commit is refused", user: "carol", git: "commit --quiet --allow-empty -m form", want: 1},
+	{says: "she commits all the same: the push is refused", user: "carol", git: "commit --quiet --allow-empty --no-verify -m form"},
+	{user: "carol", git: "push --quiet origin task/form", want: 1},
+	{says: "without a key, claim takes what the branch asks for", user: "carol", args: "claim"},
+	{user: "carol", git: "push --quiet origin task/form"},
 	{says: "alice claims a piece of work", user: "alice", args: "claim task:demo --purpose new-login-form"},
 	{says: "bob, in another clone, is refused, and told by whom", user: "bob", args: "claim task:demo", want: fault.Refused},
 	{says: "alice is done; what she released stays released", user: "alice", args: "release -m merged"},
@@ -112,7 +136,17 @@ func (d *demo) prepare(ctx context.Context) error {
 		{"init", "--quiet", "--bare", "server.git"},
 		{"clone", "--quiet", "server.git", "alice"},
 		{"clone", "--quiet", "server.git", "bob"},
+		{"clone", "--quiet", "server.git", "carol"},
 	} {
+		if _, err := git.Output(ctx, args...); err != nil {
+			return fmt.Errorf("demo: %w", err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(d.dir, "carol", config.PolicyFile), []byte(demoPolicy), 0o600); err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
+	git.Dir = filepath.Join(d.dir, "carol")
+	for _, args := range [][]string{{"add", config.PolicyFile}, {"commit", "--quiet", "-m", "policy"}, {"push", "--quiet", "origin", "HEAD"}} {
 		if _, err := git.Output(ctx, args...); err != nil {
 			return fmt.Errorf("demo: %w", err)
 		}
@@ -179,14 +213,7 @@ func (d *demo) introduce(step *demoStep) {
 func (d *demo) do(ctx context.Context, step *demoStep, r *demoResult) (between []demoResult, err error) {
 	dir, environ := filepath.Join(d.dir, step.user), d.environment(step.user)
 	if step.git != "" {
-		out, err := (&gitexec.Git{Dir: dir, Env: environ}).Output(ctx, strings.Fields(step.git)...)
-		fmt.Fprintf(d.out, "%s", out)
-		if err == nil && string(out) != step.shows {
-			err = fmt.Errorf("it shows %q, not %q", out, step.shows)
-		}
-		if err != nil {
-			err = fmt.Errorf("demo: %s: git %s: %w", step.user, step.git, err)
-		}
+		r.Exit, err = d.doGit(ctx, step, dir, environ)
 		return nil, err
 	}
 	e := &env{
@@ -206,6 +233,26 @@ func (d *demo) do(ctx context.Context, step *demoStep, r *demoResult) (between [
 		err = fmt.Errorf("demo: %s: git worklease %s: it has read nothing", step.user, step.args)
 	}
 	return between, err
+}
+
+// doGit runs a command of git's, and shows what it prints.
+func (d *demo) doGit(ctx context.Context, step *demoStep, dir string, environ []string) (fault.Exit, error) {
+	var out bytes.Buffer
+	cmd := (&gitexec.Git{Dir: dir, Env: environ}).Command(ctx, strings.Fields(step.git)...)
+	cmd.Stdout, cmd.Stderr = &out, d.out
+	err := cmd.Run()
+	fmt.Fprintf(d.out, "%s", out.Bytes())
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		return fault.Exit(exit.ExitCode()), nil
+	case err == nil && out.String() != step.shows:
+		err = fmt.Errorf("it shows %q, not %q", out.String(), step.shows)
+	}
+	if err != nil {
+		err = fmt.Errorf("demo: %s: git %s: %w", step.user, step.git, err)
+	}
+	return 0, err
 }
 
 // pausedStore pauses after it was read.
