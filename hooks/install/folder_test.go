@@ -1,6 +1,7 @@
 package install
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -199,6 +200,41 @@ func TestCase24DanglingInWorktrees(t *testing.T) {
 	}
 	s.uninstall()
 	s.wantStates(there(), Absent)
+}
+
+// TestUnwritable: where hooks can't be written, that is said, and what is there stays.
+func TestUnwritable(t *testing.T) {
+	s := newSite(t)
+	s.write(".git/mine", "no folder")
+	s.git("config", "core.hooksPath", ".git/mine/hooks")
+	if _, err := s.at(s.Dir).Install(t.Context()); !errors.Is(err, ErrUnwritable) {
+		t.Errorf("%v", err)
+	}
+	s.uninstall()
+}
+
+// TestBareRepository: hooks of a bare repository run in its worktrees.
+func TestBareRepository(t *testing.T) {
+	s := newSite(t)
+	s.git("push", "--quiet", "origin", "HEAD:refs/heads/main")
+	bare, linked := s.git("config", "remote.origin.url"), filepath.Join(filepath.Dir(s.Dir), "linked")
+	s.git("-C", bare, "worktree", "add", "--quiet", "-b", "topic", linked, "main")
+	before := treeOf(t, filepath.Join(bare, "hooks"))
+	status, err := s.at(bare).Install(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.wantStates(status, Active)
+	r := s.Run(t.Context(), "git", "-C", linked, "commit", "--quiet", "--allow-empty", "-m", "x")
+	if calls := s.calls(); r.Code != 0 || strings.Count(calls, "git-worklease: hooks run") != 3 {
+		t.Errorf("%+v after\n%s", r, calls)
+	}
+	if _, err := s.at(linked).Uninstall(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if d := before.differs(treeOf(t, filepath.Join(bare, "hooks"))); len(d) > 0 {
+		t.Errorf("after uninstall, %v differ", d)
+	}
 }
 
 // TestSubmodule: a submodule's hooks are its own.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -22,7 +23,7 @@ func (c *Clone) Install(ctx context.Context) (*Status, error) {
 	}
 	defer unlock() //nolint:errcheck // a lock that goes with the process
 	if err := c.install(ctx); err != nil {
-		return nil, err
+		return nil, unwritable(err)
 	}
 	if err := c.reload(ctx); err != nil {
 		return nil, err
@@ -71,9 +72,10 @@ func (c *Clone) leave(folder string) error {
 // lock keeps two installations of one clone apart.
 func (c *Clone) lock(ctx context.Context) (unlock func() error, err error) {
 	if err := os.MkdirAll(c.stateDir(), 0o700); err != nil {
-		return nil, fmt.Errorf("hooks: %w", err)
+		return nil, unwritable(err)
 	}
-	return lockfile.Lock(ctx, filepath.Join(c.stateDir(), "hooks.lock"))
+	unlock, err = lockfile.Lock(ctx, filepath.Join(c.stateDir(), "hooks.lock"))
+	return unlock, unwritable(err)
 }
 
 // reload reads git's configuration again.
@@ -184,6 +186,19 @@ func keepBeside(path string, h Hook) (string, error) {
 		}
 		return name, os.Rename(path, beside)
 	}
+}
+
+// ErrUnwritable is returned where the files of hooks, or the clone's folder, can't be written.
+var ErrUnwritable = errors.New("hooks can't be written")
+
+// unwritable marks errors of the file system.
+func unwritable(err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	if errors.As(err, &path) || errors.As(err, &link) {
+		return fmt.Errorf("%w: %w", ErrUnwritable, err)
+	}
+	return err
 }
 
 // ErrChanged is returned for a hook file of ours that somebody has changed since: to remove it would lose what was added. See [ChangedError].

@@ -50,10 +50,10 @@ func (c *Clone) Uninstall(ctx context.Context) (*Uninstalled, error) {
 	}
 	changed := c.cleanFolders(folders...)
 	if changed != nil && !errors.Is(changed, ErrChanged) {
-		return nil, changed
+		return nil, unwritable(changed)
 	}
 	if err := os.Remove(c.recordPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("uninstall hooks: %w", err)
+		return nil, unwritable(err)
 	}
 	done.Kept = kept(folders)
 	return done, errors.Join(changed, c.stillCalled(ctx, done))
