@@ -160,7 +160,14 @@ func (c *Code) Send(ctx context.Context, plan *Plan, tx *refstore.Tx, olds []ref
 			return nil, c.local(err)
 		}
 		aside, settings := c.aside(tx)
+		settings = append(settings, setting{"advice.graftFileDeprecated", "false"})
 		remote, env = aside, append(alternates(c.Git.Environ(), dir.Path), configEnv(c.Git.Environ(), settings)...)
+		graft, remove, err := grafted(env, c.Dir, tx)
+		if err != nil {
+			return nil, c.local(err)
+		}
+		defer remove()
+		env = graft
 		args = append(args, "--atomic")
 		for i := range tx.Updates {
 			u := &tx.Updates[i]
