@@ -137,6 +137,8 @@ func (a *Authority) settleOpen(ctx Context, i *Intent, resend bool) error {
 	switch {
 	case err == nil:
 		return a.settled(i, a.landed)
+	case errors.Is(err, refstore.ErrUndecided) && errors.Is(err, refstore.ErrRefused) && i.Session == a.o.Holder.Session:
+		return a.sendAnew(ctx, i)
 	case errors.Is(err, refstore.ErrUndecided):
 		a.forgot(a.local.Leave(i))
 		return i.pending(err)
