@@ -10,6 +10,7 @@ import (
 	"github.com/git-worklease/git-worklease/internal/config"
 	"github.com/git-worklease/git-worklease/internal/gitenv"
 	"github.com/git-worklease/git-worklease/internal/session"
+	"github.com/git-worklease/git-worklease/internal/term"
 )
 
 // inPush tells hooks that the push which they judge is our dry run: the claims are proved once more with the push itself, so that it is
@@ -47,7 +48,7 @@ func (a *app) openGuard(ctx context.Context) (*work, *guard.Guard, error) {
 	return w, g, nil
 }
 
-// lawOf reads the policy of the work tree for a guard; nil where it can't be used. Keys that are not known are said.
+// lawOf reads the policy of the work tree for a guard; nil where it can't be used.
 func (a *app) lawOf(workTree string) (*config.Policy, error) {
 	policy, err := config.ReadPolicy(workTree)
 	if err == nil {
@@ -56,10 +57,16 @@ func (a *app) lawOf(workTree string) (*config.Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, u := range policy.Unknown {
-		a.notice("%s: unknown key %s", u.Origin, u.Key)
-	}
 	return policy, nil
+}
+
+// nameUnknown tells of keys in the policy that this version doesn't know: they may be meant to forbid what it lets pass.
+func (w *work) nameUnknown() {
+	for _, u := range w.settings.Unknown {
+		if u.Origin.Source == config.SourcePolicy {
+			w.app.notice("%s: unknown key %s", u.Origin, term.Clean(u.Key))
+		}
+	}
 }
 
 // openGuarded opens settings, session and state.

@@ -73,14 +73,11 @@ func runPreCommit(ctx context.Context, a *app, _ []string) error {
 		return err
 	}
 	defer w.close()
-	v, err := g.Commit(w.ctx)
-	if err != nil {
-		return err
-	}
-	return w.pronounce("pre-commit", v)
+	w.nameUnknown()
+	return w.pronounce("pre-commit", g.Commit(w.ctx))
 }
 
-// runCommitMsg completes the message of a commit.
+// runCommitMsg completes the message of a commit. What goes wrong with that is no reason to refuse the commit.
 func runCommitMsg(ctx context.Context, a *app, args []string) error {
 	if len(args) < 1 {
 		return &fault.UsageError{Message: "hooks run commit-msg: want the file of the message"}
@@ -94,7 +91,10 @@ func runCommitMsg(ctx context.Context, a *app, args []string) error {
 	if template := w.repo.Config.Value("commit.template"); template != "" {
 		m.Template = w.expand(template)
 	}
-	return g.Message(w.ctx, m)
+	if err := g.Message(w.ctx, m); err != nil {
+		a.warn(a.judge(fmt.Errorf("the claims could not be noted in the message: %w", err)))
+	}
+	return nil
 }
 
 // runPostCommit renews what is due. The commit is made, so that nothing that goes wrong matters to git.
@@ -105,8 +105,7 @@ func runPostCommit(ctx context.Context, a *app, _ []string) error {
 	}
 	defer w.close()
 	for _, err := range g.Renew(w.ctx) {
-		f := a.judge(err)
-		a.warn(f)
+		a.warn(a.judge(err))
 	}
 	return nil
 }
@@ -144,11 +143,8 @@ func runPrePush(ctx context.Context, a *app, args []string) error {
 		return err
 	}
 	defer w.close()
-	v, err := g.Push(w.ctx, w.target(ctx, args[0], args[1]), updates)
-	if err != nil {
-		return err
-	}
-	return w.pronounce("pre-push", v)
+	w.nameUnknown()
+	return w.pronounce("pre-push", g.Push(w.ctx, w.target(ctx, args[0], args[1]), updates))
 }
 
 // pronounce says what came of a judgement: the error refuses the operation.

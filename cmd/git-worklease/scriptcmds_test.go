@@ -29,6 +29,7 @@ import (
 //	tamper KEY OLD NEW                                   puts a record on top of KEY's with the text OLD in it replaced
 //	forge REF FILE                                       puts a commit with the message in FILE at a ref there
 //	fault WHEN WHAT                                      lets the http server answer wrong; "fault heal" ends that
+//	requests [N]                                         the http server has had so many since the last time
 //	refs-unchanged USER                                  the clone has no refs, no history and no tracked branch more than before
 //	json PATH [REGEXP], json-keys PATH KEY...            the last command's output is one JSON document with that value, or exactly those members
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
@@ -36,7 +37,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"server": command(cmdServer), "clone": command(cmdClone), "as": command(cmdAs), "run": command(cmdRun), "advance": command(cmdAdvance),
 		"servergit": command(cmdServerGit), "serverhook": command(cmdServerHook), "tamper": command(cmdTamper), "forge": command(cmdForge),
 		"fault": command(cmdFault), "refs-unchanged": command(cmdRefsUnchanged), "json": cmdJSON, "json-keys": command(cmdJSONKeys),
-		"begin": command(cmdBegin), "await": command(cmdAwait), "signal": command(cmdSignal), "end": command(cmdEnd),
+		"requests": command(cmdRequests), "begin": command(cmdBegin), "await": command(cmdAwait), "signal": command(cmdSignal), "end": command(cmdEnd),
 	}
 }
 

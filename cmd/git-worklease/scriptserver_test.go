@@ -65,6 +65,23 @@ func (w *world) forge(ref, message string) error {
 	return err
 }
 
+// cmdRequests insists on how many requests the http server has had since it was asked last.
+func cmdRequests(_ *testscript.TestScript, w *world, args []string) error {
+	if w.open == nil {
+		return fmt.Errorf("there is no http server")
+	}
+	all := w.open.Requests()
+	since := all[w.asked:]
+	w.asked = len(all)
+	if len(args) == 0 {
+		return nil
+	}
+	if want, err := strconv.Atoi(args[0]); err != nil || len(since) != want {
+		return fmt.Errorf("%d requests instead of %s: %v", len(since), args[0], since)
+	}
+	return nil
+}
+
 // faultTimes are the requests that a fault can pick.
 var faultTimes = map[string]gitserver.Match{
 	"any": nil, "push": gitserver.Push, "read": gitserver.Fetch, "push-advert": gitserver.AdvertisePush, "read-advert": gitserver.AdvertiseFetch,

@@ -23,6 +23,8 @@ type world struct {
 	// open and closed are the http servers, the latter with passwords.
 	open, closed *gitserver.HTTPServer
 	ssh          *gitserver.SSHServer
+	// asked is how many requests to the open one were counted before.
+	asked int
 	// repo is the one that the last server command was about.
 	repo  *gitserver.Repo
 	users map[string]*scriptUser

@@ -12,21 +12,19 @@ import (
 	"github.com/git-worklease/git-worklease/lease"
 )
 
-// Commit judges the commit that the index is about to become. The error is git's.
-func (g *Guard) Commit(ctx context.Context) (*Verdict, error) {
-	if g.Law.Commit == config.ModeOff {
-		return &Verdict{}, nil
+// Commit judges the commit that the index is about to become.
+func (g *Guard) Commit(ctx context.Context) *Verdict {
+	if g.Law.Commit == config.ModeOff || g.idle() {
+		return &Verdict{}
 	}
-	if idle, err := g.idle(); idle || err != nil {
-		return &Verdict{}, err
-	}
+	unsure := Milder(g.Law.Commit, g.Law.Offline)
 	c, err := hooks.Staged(ctx, g.Git)
 	if err != nil {
-		return nil, err
+		return g.verdict(OpCommit, []Finding{{Kind: KindUnsure, Err: err}}, g.Law.Commit, unsure)
 	}
 	ctx, cancel := hurried(ctx)
 	defer cancel()
-	return g.verdict(OpCommit, g.judgeCommit(ctx, c), g.Law.Commit, Milder(g.Law.Commit, g.Law.Offline)), nil
+	return g.verdict(OpCommit, g.judgeCommit(ctx, c), g.Law.Commit, unsure)
 }
 
 // refOf is the ref of a branch.
@@ -58,32 +56,34 @@ func (g *Guard) judgeCommit(ctx context.Context, c hooks.Change) []Finding {
 	open := hooks.Open(needs, resources(g.standing(mine.holds)))
 	failed, mine := g.revive(ctx, open, mine)
 	open = hooks.Open(needs, resources(g.standing(mine.holds)))
-	listed, views, err := g.look(ctx, open, c.Paths, mine)
+	listed, answer, err := g.look(ctx, open, c.Paths, mine)
 	if err != nil {
-		findings = append(findings, Finding{Kind: KindUnsure, Ref: ref, Paths: c.Paths, Err: err})
+		findings = append(findings, Finding{Kind: KindUnsure, Ref: ref, Paths: uncovered(c.Paths, g.standing(mine.holds)), Err: err})
 	}
 	rivals := g.against(ref, c.Paths, listed, mine)
-	lacking := withHolders(g.missing(ref, withoutRivals(open, rivals), failed, mine.doubts), views)
+	lacking := withHolders(g.missing(ref, withoutRivals(open, rivals), failed, mine.doubts), answer.Views)
 	return slices.Concat(findings, lacking, rivals)
 }
 
-// look finds out who else has claimed what a commit changes. Where a claim is missing anyway, the remote is asked who has it.
-func (g *Guard) look(ctx context.Context, open []hooks.Need, paths []string, mine held) ([]session.PathClaim, []lease.View, error) {
+// look finds out who else has claimed what a commit changes. Where a claim is missing anyway, the remote is asked who has it; the answer is empty where it
+// was not.
+func (g *Guard) look(ctx context.Context, open []hooks.Need, paths []string, mine held) ([]session.PathClaim, *lease.Answer, error) {
+	nothing := &lease.Answer{}
 	if len(open) == 0 || g.silent(g.State.Glance()) != nil {
 		listed, err := g.listing(ctx, paths, mine)
-		return listed, nil, err
+		return listed, nothing, err
 	}
-	answer, err := g.ask(ctx, question([]wanted{{needs: open, paths: paths}}, nil))
+	answer, err := g.ask(ctx, question([]wanted{{needs: open, paths: paths}}, g.standing(mine.holds)))
 	if err == nil {
-		return pathClaims(answer.Paths), answer.Views, nil
+		return pathClaims(answer.Paths), answer, nil
 	}
 	if len(uncovered(paths, g.standing(mine.holds))) == 0 {
-		return nil, nil, nil
+		return nil, nothing, nil
 	}
 	if seen := g.State.Glance(); g.recent(seen.Read) {
-		return seen.Paths, nil, nil
+		return seen.Paths, nothing, nil
 	}
-	return nil, nil, err
+	return nil, nothing, err
 }
 
 // failure is why a claim does not count although this clone has its key.

@@ -2,7 +2,6 @@ package guard
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -111,16 +110,16 @@ func resources(holds []lease.Hold) []lease.Resource {
 	return all
 }
 
-// idle says that there is nothing to guard: no policy has rules, and nobody in this clone has a claim.
-func (g *Guard) idle() (bool, error) {
+// idle says that there is nothing to guard: no policy has rules, and nobody in this clone has a claim, as far as can be told.
+func (g *Guard) idle() bool {
 	if g.Law.HasRules() || len(g.Troubles) > 0 {
-		return false, nil
+		return false
 	}
 	if g.State == nil {
-		return true, nil
+		return true
 	}
 	claims, err := g.State.Claims()
-	return !claims, err
+	return !claims && err == nil
 }
 
 // troubles are the findings that [Guard.Troubles] amount to.
@@ -172,6 +171,3 @@ func least(h *lease.Hold) time.Duration { return min(longestLeft, h.TTL/4) }
 func hurried(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, Patience)
 }
-
-// errNotAsked is the cause where a remote is not asked because it gave no answer a moment ago.
-var errNotAsked = errors.New("not asked again so soon")

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/git-worklease/git-worklease/hooks"
-	"github.com/git-worklease/git-worklease/internal/config"
 	"github.com/git-worklease/git-worklease/lease"
 )
 
@@ -150,11 +149,6 @@ func (g *Guard) trailers(ctx context.Context) ([]trailer, error) {
 	return all, nil
 }
 
-// passes says whether an override is given by somebody who may.
-func (g *Guard) passes() bool {
-	return g.Override != "" && (g.Runtime == "" || g.Law.Override == config.ForceAgents)
-}
-
 // covering are the claims that needs are met by. Where any will do, one that serves another need does.
 func covering(needs []hooks.Need, holds []lease.Hold) []trailer {
 	var members []lease.Member
@@ -209,7 +203,7 @@ func (g *Guard) dropStale(ctx context.Context, path, text string, now []trailer)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(path, []byte(kept), info.Mode().Perm()); err != nil {
+	if err := os.WriteFile(path, []byte(kept), info.Mode().Perm()); err != nil { //nolint:gosec // the file that git names
 		return fmt.Errorf("the commit's message: %w", err)
 	}
 	return nil

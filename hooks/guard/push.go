@@ -61,25 +61,22 @@ type Target struct {
 	Skip string
 }
 
-// Push judges a push. The error is git's.
-func (g *Guard) Push(ctx context.Context, to Target, updates []Update) (*Verdict, error) {
+// Push judges a push.
+func (g *Guard) Push(ctx context.Context, to Target, updates []Update) *Verdict {
 	mode := g.Law.Push
 	if to.Elsewhere {
 		mode = g.Law.Forks
 	}
 	// What is deleted brings no commits.
 	updates = slices.DeleteFunc(slices.Clone(updates), func(u Update) bool { return u.New == "" || strings.HasPrefix(u.Ref, to.Skip) })
-	if mode == config.ModeOff || len(updates) == 0 {
-		return &Verdict{}, nil
-	}
-	if idle, err := g.idle(); idle || err != nil {
-		return &Verdict{}, err
+	if mode == config.ModeOff || len(updates) == 0 || g.idle() {
+		return &Verdict{}
 	}
 	pushed, err := g.pushed(ctx, to, updates)
 	if err != nil {
-		return nil, err
+		return g.verdict(OpPush, []Finding{{Kind: KindUnsure, Err: err}}, mode, mode)
 	}
-	return g.verdict(OpPush, g.judgePush(ctx, pushed), mode, mode), nil
+	return g.verdict(OpPush, g.judgePush(ctx, pushed), mode, mode)
 }
 
 // pushed is one ref and the commits that are new to the remote.
@@ -121,9 +118,9 @@ func (g *Guard) pushed(ctx context.Context, to Target, updates []Update) ([]push
 
 // wanted is what one ref of a push asks for.
 type wanted struct {
-	ref   string
-	needs []hooks.Need
-	paths []string
+	ref, branch string
+	needs       []hooks.Need
+	paths       []string
 }
 
 // wants finds what the refs of a push ask for; those that are exempt ask for nothing.
@@ -137,7 +134,7 @@ func (g *Guard) wants(all []pushed) (wants []wanted, findings []Finding) {
 			findings = append(findings, Finding{Kind: KindUnsure, Ref: p.ref, Err: err})
 			continue
 		}
-		wants = append(wants, wanted{p.ref, needs, hooks.ChangeOf(p.branch, p.commits).Paths})
+		wants = append(wants, wanted{p.ref, p.branch, needs, hooks.ChangeOf(p.branch, p.commits).Paths})
 	}
 	return wants, findings
 }
@@ -162,7 +159,7 @@ func (g *Guard) judgePush(ctx context.Context, all []pushed) []Finding {
 	}
 	good, failed := g.proven(ctx, answer.Claims)
 	for _, w := range wants {
-		findings = append(findings, g.judgeRef(w, answer, good, failed, mine)...)
+		findings = append(findings, g.judgeRef(ctx, w, answer, good, failed, mine)...)
 	}
 	return findings
 }
@@ -175,7 +172,7 @@ func (g *Guard) trespasses(ctx context.Context, wants []wanted, mine held) []Fin
 	}
 	listed, err := g.listing(ctx, paths, mine)
 	if err != nil {
-		return []Finding{{Kind: KindUnsure, Paths: paths, Err: err}}
+		return []Finding{{Kind: KindUnsure, Paths: uncovered(paths, g.standing(mine.holds)), Err: err}}
 	}
 	var findings []Finding
 	for _, w := range wants {
@@ -243,8 +240,8 @@ func (g *Guard) proven(ctx context.Context, claims []lease.ClaimProof) (good []l
 }
 
 // judgeRef is what is said against one ref.
-func (g *Guard) judgeRef(w wanted, answer *lease.Answer, good []lease.Hold, failed []failure, mine held) []Finding {
+func (g *Guard) judgeRef(ctx context.Context, w wanted, answer *lease.Answer, good []lease.Hold, failed []failure, mine held) []Finding {
+	open := hooks.Open(w.needs, resources(good))
 	rivals := g.against(w.ref, w.paths, pathClaims(answer.Paths), mine)
-	open := withoutRivals(hooks.Open(w.needs, resources(good)), rivals)
-	return append(withHolders(g.missing(w.ref, open, failed, mine.doubts), answer.Views), rivals...)
+	return append(withHolders(g.missing(w.ref, withoutRivals(open, rivals), failed, mine.doubts), answer.Views), rivals...)
 }

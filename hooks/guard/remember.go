@@ -10,23 +10,13 @@ import (
 	"github.com/git-worklease/git-worklease/refstore"
 )
 
-// SilentError says that the remote is not asked, because it gave no answer a moment ago.
-type SilentError struct {
-	// Why is what kept it from answering then.
-	Why string
-}
-
-func (e *SilentError) Error() string { return fmt.Sprintf("%s (%v)", e.Why, errNotAsked) }
-
-// Is links the type to [refstore.ErrUnavailable].
-func (e *SilentError) Is(target error) bool { return target == refstore.ErrUnavailable }
-
-// silent says whether the remote gave no answer within the last minute.
+// silent is what kept the remote from answering within the last minute, as it was then; nil if it may be asked.
 func (g *Guard) silent(seen session.Glance) error {
 	if !g.recent(seen.Failed) {
 		return nil
 	}
-	return &SilentError{seen.Why}
+	was := &refstore.UnavailableError{URL: seen.URL, Trouble: seen.Trouble, Err: errors.New(seen.Why)}
+	return fmt.Errorf("not asked again so soon: %w", was)
 }
 
 // recent says whether a point in time lies within the last minute. One that lies ahead, as after a clock was set back, doesn't.
@@ -50,7 +40,7 @@ func (g *Guard) ask(ctx context.Context, q lease.Question) (*lease.Answer, error
 	}
 	seen := g.State.Glance()
 	stale := seen.Failed
-	seen.Failed, seen.Why = session.Point{}, ""
+	seen.Failed, seen.URL, seen.Trouble, seen.Why = session.Point{}, "", "", ""
 	if q.Paths {
 		seen.Read, seen.Paths = read, pathClaims(answer.Paths)
 	}
@@ -62,11 +52,18 @@ func (g *Guard) ask(ctx context.Context, q lease.Question) (*lease.Answer, error
 
 // remember notes that the remote gave no answer.
 func (g *Guard) remember(ctx context.Context, err error) {
-	if !errors.Is(err, refstore.ErrUnavailable) && !errors.Is(err, context.DeadlineExceeded) || errors.Is(ctx.Err(), context.Canceled) {
+	var why *refstore.UnavailableError
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled): // it was not given the time
+		return
+	case errors.As(err, &why):
+	case errors.Is(err, context.DeadlineExceeded):
+		why = &refstore.UnavailableError{Trouble: refstore.TroubleDeadline, Err: err}
+	default:
 		return
 	}
 	seen := g.State.Glance()
-	seen.Failed, seen.Why = g.now(), err.Error()
+	seen.Failed, seen.URL, seen.Trouble, seen.Why = g.now(), why.URL, why.Trouble, why.Err.Error()
 	g.save(seen)
 }
 
@@ -83,7 +80,7 @@ func pathClaims(views []lease.View) []session.PathClaim {
 		v := &views[i]
 		switch {
 		case v.Problem != nil:
-			claims = append(claims, session.PathClaim{Resource: v.Resource, Problem: v.Problem.Error()})
+			claims = append(claims, session.PathClaim{Resource: v.Resource, Problem: v.Problem.Error(), Standing: v.State})
 		case v.State == lease.StandingHeld && !v.Takeable:
 			claims = append(claims, session.PathClaim{
 				Resource: v.Resource, Claim: v.Record.Claim, Holder: v.Record.Holder, Purpose: v.Record.Purpose, Expires: v.Deadline, Takeable: v.TakeableAt,
@@ -91,4 +88,25 @@ func pathClaims(views []lease.View) []session.PathClaim {
 		}
 	}
 	return claims
+}
+
+// recordError is why a record could not be judged, as it was remembered.
+type recordError struct {
+	text string
+	kind error
+}
+
+func (e *recordError) Error() string { return e.text }
+func (e *recordError) Unwrap() error { return e.kind }
+
+// problem is why a claim in a listing can't be judged.
+func problem(c *session.PathClaim) error {
+	kinds := map[lease.Standing]error{
+		lease.StandingNewer: lease.ErrNewer, lease.StandingForeign: lease.ErrWrongAuthority, lease.StandingRolledBack: lease.ErrRolledBack,
+	}
+	e := &recordError{text: c.Problem, kind: lease.ErrCorrupt}
+	if kind := kinds[c.Standing]; kind != nil {
+		e.kind = kind
+	}
+	return e
 }

@@ -2,7 +2,6 @@ package guard
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -61,9 +60,9 @@ func (g *Guard) against(ref string, paths []string, listed []session.PathClaim, 
 			findings = append(findings, rivalFinding(ref, path, byResource[r]))
 		}
 	}
-	for _, c := range listed {
-		if c.Resource == "" { // it may be about any path
-			findings = append(findings, Finding{Kind: KindUnsure, Ref: ref, Paths: paths, Err: fmt.Errorf("what stands at a ref of a path: %w", errors.New(c.Problem))})
+	for i := range listed {
+		if listed[i].Resource == "" { // it may be about any path
+			findings = append(findings, Finding{Kind: KindUnsure, Ref: ref, Paths: paths, Err: fmt.Errorf("what stands at a ref of a path: %w", problem(&listed[i]))})
 		}
 	}
 	return findings
@@ -87,7 +86,7 @@ func (g *Guard) others(listed []session.PathClaim, ours []lease.Hold) (set lease
 func rivalFinding(ref, path string, c *session.PathClaim) Finding {
 	f := Finding{Kind: KindRival, Ref: ref, Paths: []string{path}, Resource: c.Resource}
 	if c.Problem != "" {
-		f.Kind, f.Err = KindUnsure, fmt.Errorf("%s: %w", c.Resource, errors.New(c.Problem))
+		f.Kind, f.Err = KindUnsure, problem(c)
 		return f
 	}
 	f.Rival = &Rival{Resource: c.Resource, Holder: c.Holder, Purpose: c.Purpose, Expires: c.Expires}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/git-worklease/git-worklease/lease"
+	"github.com/git-worklease/git-worklease/refstore"
 )
 
 // Point is a time by both clocks.
@@ -29,8 +30,10 @@ type PathClaim struct {
 	// Expires is when the claim's time is up, and Takeable when others may take it, unless it is renewed, both on this machine's clock.
 	Expires  time.Time `json:"expires"`
 	Takeable time.Time `json:"takeable"`
-	// Problem says why the record can't be judged, and then there is nothing else; Resource is empty where not even that is known.
-	Problem string `json:"problem,omitempty"`
+	// Problem says why the record can't be judged, and Standing of which kind that is. Then there is nothing else; Resource is empty where not even that
+	// is known.
+	Problem  string         `json:"problem,omitempty"`
+	Standing lease.Standing `json:"standing,omitempty"`
 }
 
 // Glance is what the guards of this clone have last seen of the remote, so that not each of them must look.
@@ -41,9 +44,11 @@ type Glance struct {
 	// Read is when Paths were read; zero: never.
 	Read  Point       `json:"read"`
 	Paths []PathClaim `json:"paths,omitempty"`
-	// Failed is when the remote last gave no answer, and Why in words; zero: it did.
-	Failed Point  `json:"failed"`
-	Why    string `json:"why,omitempty"`
+	// Failed is when the remote last gave no answer; zero: it did. The others are what a [refstore.UnavailableError] says.
+	Failed  Point            `json:"failed"`
+	URL     string           `json:"url,omitempty"`
+	Trouble refstore.Trouble `json:"trouble,omitempty"`
+	Why     string           `json:"why,omitempty"`
 }
 
 func (s *State) glancePath() string { return s.path("glance.json") }

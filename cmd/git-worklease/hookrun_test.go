@@ -1,0 +1,51 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/git-worklease/git-worklease/internal/gitserver"
+	"github.com/git-worklease/git-worklease/lease"
+)
+
+// TestCase58HooksNameTheUpgrade: a policy that requires a later version lets commits pass with that word, and refuses pushes with it.
+func TestCase58HooksNameTheUpgrade(t *testing.T) {
+	u, err := gitserver.NewUser(filepath.Join(t.TempDir(), "alice"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := u.Git(t.Context(), "init", "--quiet"); err != nil {
+		t.Fatal(err)
+	}
+	policy := "version = 1\nrequires = \">= 99\"\n[enforce]\ncommit = \"block\"\n"
+	if err := os.WriteFile(filepath.Join(u.Dir, ".worklease.toml"), []byte(policy), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := u.Git(t.Context(), "commit", "--quiet", "--allow-empty", "-m", "x"); err != nil {
+		t.Fatal(err)
+	}
+	head, err := u.Git(t.Context(), "rev-parse", "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := "refs/heads/x " + strings.TrimSpace(head) + " refs/heads/x " + strings.Repeat("0", 40) + "\n"
+	for _, c := range []struct {
+		exit  int
+		stdin string
+		args  []string
+	}{
+		{0, "", []string{"hooks", "run", "pre-commit"}},
+		{2, line, []string{"hooks", "run", "pre-push", "origin", "https://example.com/x"}},
+	} {
+		var out, stderr bytes.Buffer
+		e := &env{args: c.args, in: strings.NewReader(c.stdin), out: &out, err: &stderr, environ: u.Env, dir: u.Dir, clock: &lease.SystemClock{}, version: "0.2.0"}
+		code := execute(t.Context(), e)
+		said := stderr.String()
+		if code != c.exit || !strings.Contains(said, "can't be told whether the") || !strings.Contains(said, `requires ">= 99", this is 0.2.0`) || !strings.Contains(said, "hint: install the version that the policy asks for") {
+			t.Errorf("%v: exit %d\n%s", c.args, code, said)
+		}
+	}
+}
