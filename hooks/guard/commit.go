@@ -60,6 +60,7 @@ func (g *Guard) judgeCommit(ctx context.Context, c hooks.Change) []Finding {
 	if err != nil {
 		findings = append(findings, Finding{Kind: KindUnsure, Ref: ref, Paths: uncovered(c.Paths, g.standing(mine.holds)), Err: err})
 	}
+	open = g.follow(ctx, c.Branch, open, answer.Claims)
 	rivals := g.against(ref, c.Paths, listed, mine)
 	lacking := withHolders(g.missing(ref, withoutRivals(open, rivals), failed, mine.doubts), answer.Views)
 	return slices.Concat(findings, lacking, rivals)

@@ -242,6 +242,10 @@ func (g *Guard) proven(ctx context.Context, claims []lease.ClaimProof) (good []l
 // judgeRef is what is said against one ref.
 func (g *Guard) judgeRef(ctx context.Context, w wanted, answer *lease.Answer, good []lease.Hold, failed []failure, mine held) []Finding {
 	open := hooks.Open(w.needs, resources(good))
+	proofs := slices.DeleteFunc(slices.Clone(answer.Claims), func(c lease.ClaimProof) bool {
+		return !slices.ContainsFunc(good, func(h lease.Hold) bool { return h.Claim == c.Hold.Claim })
+	})
+	open = g.follow(ctx, w.branch, open, proofs)
 	rivals := g.against(w.ref, w.paths, pathClaims(answer.Paths), mine)
 	return append(withHolders(g.missing(w.ref, withoutRivals(open, rivals), failed, mine.doubts), answer.Views), rivals...)
 }
