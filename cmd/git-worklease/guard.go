@@ -4,11 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/git-worklease/git-worklease/hooks/guard"
 	"github.com/git-worklease/git-worklease/internal/config"
 	"github.com/git-worklease/git-worklease/internal/gitenv"
+	"github.com/git-worklease/git-worklease/internal/gitexec"
 	"github.com/git-worklease/git-worklease/internal/session"
 	"github.com/git-worklease/git-worklease/internal/term"
 )
@@ -120,19 +125,25 @@ func (w *work) basePolicy(ctx context.Context) (*config.Policy, error) {
 	if name == "" {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	var asked []string
+	refs := "refs/remotes/" + name + "/"
+	asked := []string{refs + "HEAD"} // which says what the default branch is, where it is known
 	for _, branch := range []string{"HEAD", "main", "master"} {
-		asked = append(asked, "refs/remotes/"+name+"/"+branch+":"+config.PolicyFile)
+		asked = append(asked, refs+branch+":"+config.PolicyFile)
 	}
-	out, err := w.git.Pipe(ctx, []byte(strings.Join(asked, "\n")+"\n"), "cat-file", "--batch")
+	out, err := w.git.Pipe(ctx, []byte(strings.Join(asked, "\n")+"\n"), "cat-file", "--batch", "--follow-symlinks")
 	if err != nil {
 		return nil, err
 	}
-	data, ok := firstBlob(string(out))
-	if !ok {
+	found := parseBatch(string(out), len(asked))
+	known, files := found[0].kind != "", found[1:]
+	if known {
+		files = files[:1]
+	}
+	at := slices.IndexFunc(files, func(o object) bool { return o.kind == "blob" })
+	if at < 0 {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	policy, err := config.ParsePolicy([]byte(data))
+	policy, err := config.ParsePolicy([]byte(files[at].data))
 	if err == nil {
 		err = policy.Check(w.app.version)
 	}
@@ -142,22 +153,29 @@ func (w *work) basePolicy(ctx context.Context) (*config.Policy, error) {
 	return policy, nil
 }
 
-// firstBlob is the first file in what `git cat-file --batch` writes. Of a default branch without one, the others are not asked: HEAD says which it is.
-func firstBlob(out string) (data string, ok bool) {
-	for out != "" {
-		header, rest, _ := strings.Cut(out, "\n")
+// object is what git has of an object that was asked for; zero where it has none.
+type object struct{ kind, data string }
+
+// parseBatch reads what `git cat-file --batch --follow-symlinks` writes about so many objects. What is missing, and a link that leads nowhere, is none.
+func parseBatch(out string, n int) []object {
+	objects := make([]object, n)
+	for i := range objects {
+		header, rest, ok := strings.Cut(out, "\n")
 		out = rest
-		var id, kind string
-		var size int
-		if n, err := fmt.Sscanf(header, "%s %s %d", &id, &kind, &size); n != 3 || err != nil || size > len(rest) {
+		f := strings.Fields(header)
+		if !ok || len(f) < 2 {
 			continue
 		}
-		if kind == "blob" {
-			return rest[:size], true
+		size, err := strconv.Atoi(f[len(f)-1])
+		if err != nil || size < 0 || size >= len(out) { // missing, or not as git writes it
+			continue
 		}
-		out = strings.TrimPrefix(rest[size:], "\n")
+		if len(f) == 3 {
+			objects[i] = object{f[1], out[:size]}
+		}
+		out = out[size+1:]
 	}
-	return "", false
+	return objects
 }
 
 // codeRemote is the remote that the code is shared by: that of the claims, unless they are in a repository of their own.
@@ -173,10 +191,13 @@ func (w *work) codeRemote() string {
 }
 
 // target is where a push goes to, as git tells its hook.
-func (w *work) target(ctx context.Context, name, url string) guard.Target {
+func (w *work) target(ctx context.Context, name, address string) guard.Target {
 	t := guard.Target{Skip: "refs/worklease/"}
 	if w.settings != nil && w.settings.Prefix.V != "" {
 		t.Skip = w.settings.Prefix.V
+	}
+	if gitexec.KindOf(address) == gitexec.KindPath && !filepath.IsAbs(address) { // as git reads it
+		address = filepath.Join(w.repo.WorkTree, address)
 	}
 	coordinated := w.remote.URL != "" // the claims are in a repository that no remote is
 	for _, remote := range w.repo.Remotes() {
@@ -184,17 +205,28 @@ func (w *work) target(ctx context.Context, name, url string) guard.Target {
 		if err != nil && !errors.Is(err, gitenv.ErrSeveralPushURLs) {
 			continue
 		}
-		if remote == name || sameURL(push, url) {
+		if remote == name || sameURL(push, address) {
 			t.Remote = remote
 		}
 		coordinated = coordinated && !sameURL(push, w.url)
 	}
-	t.Elsewhere = w.url != "" && !coordinated && (w.remote.Name == "" || w.remote.Name != name) && !sameURL(w.url, url)
+	t.Elsewhere = w.url != "" && !coordinated && (w.remote.Name == "" || w.remote.Name != name) && !sameURL(w.url, address)
 	return t
 }
 
-// sameURL compares URLs as people write them.
-func sameURL(a, b string) bool {
-	plain := func(s string) string { return strings.TrimSuffix(strings.TrimSuffix(s, "/"), ".git") }
-	return a != "" && plain(a) == plain(b)
+// sameURL says whether two URLs name the same repository, by whichever protocol: the host and the path count.
+func sameURL(a, b string) bool { return a != "" && repositoryOf(a) == repositoryOf(b) }
+
+func repositoryOf(address string) string {
+	host, path := "", address
+	switch gitexec.KindOf(address) {
+	case gitexec.KindPath:
+	default:
+		if u, err := url.Parse(address); err == nil && u.Host != "" {
+			host, path = u.Hostname(), u.Path
+		} else if before, after, ok := strings.Cut(address, ":"); ok { // host:path
+			host, path = before[strings.LastIndexByte(before, '@')+1:], after
+		}
+	}
+	return strings.ToLower(host) + "/" + strings.Trim(strings.TrimSuffix(strings.TrimSuffix(path, "/"), ".git"), "/")
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,6 +47,40 @@ func TestCase58HooksNameTheUpgrade(t *testing.T) {
 		said := stderr.String()
 		if code != c.exit || !strings.Contains(said, "can't be told whether the") || !strings.Contains(said, `requires ">= 99", this is 0.2.0`) || !strings.Contains(said, "hint: install the version that the policy asks for") {
 			t.Errorf("%v: exit %d\n%s", c.args, code, said)
+		}
+	}
+}
+
+func TestSameURL(t *testing.T) {
+	same := []string{"https://example.com/acme/app", "https://alice@example.com/acme/app.git", "ssh://git@Example.com:2222/acme/app.git/", "git@example.com:acme/app", "git://example.com/acme/app"}
+	for _, a := range same {
+		for _, b := range append(same[1:], same[0]) {
+			if !sameURL(a, b) {
+				t.Errorf("%s and %s differ", a, b)
+			}
+		}
+		for _, b := range []string{"", "https://example.com/acme/other", "https://example.org/acme/app", "/acme/app"} {
+			if sameURL(a, b) || sameURL(b, a) {
+				t.Errorf("%s and %s are the same", a, b)
+			}
+		}
+	}
+	if !sameURL("/srv/app.git", "/srv/app/") || sameURL("", "") {
+		t.Error("paths")
+	}
+}
+
+func TestParseBatch(t *testing.T) {
+	id := strings.Repeat("1", 40)
+	out := id + " commit 3\na\nb\nrefs/x:y missing\nsymlink 4\n/etc\n" + id + " blob 0\n\n" + id + " blob 2\nxy\n"
+	got := parseBatch(out, 6)
+	want := []object{{"commit", "a\nb"}, {}, {}, {"blob", ""}, {"blob", "xy"}, {}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+	for _, bad := range []string{"", "x", id + " blob 9\nxy\n", id + " blob -1\nx\n"} {
+		if got := parseBatch(bad, 1); got[0] != (object{}) {
+			t.Errorf("%q is %q", bad, got)
 		}
 	}
 }
