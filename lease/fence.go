@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/git-worklease/git-worklease/refstore"
 )
@@ -16,6 +18,56 @@ type FenceRequest struct {
 	// commits that tx builds upon. It returns nil once the server has said that all of it is done, what is [refstore.ErrUndecided] where a request was or may have
 	// been sent and nothing shows its end, and any other error where nothing was changed or will be. It may be called again, for another tx.
 	Send func(ctx Context, tx *refstore.Tx, olds []refstore.Object) error
+	// Preview spares a read; nil: there is none.
+	Preview *Preview
+}
+
+// Preview is what stood at the refs of the session's claims shortly before they are needed, read while something else was under way.
+type Preview struct {
+	begun Instant
+	done  chan struct{}
+	s     *snapshot
+}
+
+// previewLife is for how long a preview may be used. The swap shows whether it still holds; that it most likely does is worth a read.
+const previewLife = 5 * time.Second
+
+// Preview begins to read the refs of all claims that the session holds, and does not wait for that.
+func (a *Authority) Preview(ctx Context) *Preview {
+	p := &Preview{begun: a.clock.Instant(), done: make(chan struct{})}
+	go func() {
+		defer close(p.done)
+		holds, err := a.local.Holds()
+		if err != nil {
+			return
+		}
+		standing := slices.DeleteFunc(slices.Clone(holds), func(h Hold) bool { return h.End != nil })
+		ctx, cancel := a.attempt(ctx)
+		defer cancel()
+		p.s, _ = a.read(ctx, resourcesOf(standing)) // without it, it is read later
+	}()
+	return p
+}
+
+// shows is what a preview showed of claims, or nil where they have to be read: it showed nothing, or too long ago, or not what the file says.
+func (p *Preview) shows(holds []Hold, now Instant) *snapshot {
+	if p == nil {
+		return nil
+	}
+	<-p.done
+	if p.s == nil || now.Boot != p.begun.Boot || now.Since-p.begun.Since > previewLife {
+		return nil
+	}
+	for i := range holds {
+		h := &holds[i]
+		if slices.ContainsFunc(h.resources(), func(r Resource) bool { return p.s.tips[r] == nil }) || h.sameAuthority(p.s) != nil {
+			return nil
+		}
+		if st := stand(h, p.s); st.lost != nil || st.unknown != nil || st.torn {
+			return nil
+		}
+	}
+	return p.s
 }
 
 // moreFences is how often something is sent again because a claim of ours had been written meanwhile.
@@ -102,7 +154,14 @@ func (f *fence) holds(ctx Context) ([]Hold, error) {
 func (f *fence) decide(ctx Context, holds []Hold) ([]*renewalStep, error) {
 	ctx, cancel := f.attempt(ctx)
 	defer cancel()
-	s, err := f.read(ctx, f.resources)
+	for i := range holds {
+		now, err := f.current(holds[i]) // it may have been written while this one waited for its turn
+		if err != nil {
+			return nil, err
+		}
+		holds[i] = now
+	}
+	s, err := f.standing(ctx, holds)
 	if err != nil {
 		return nil, err
 	}
@@ -113,17 +172,21 @@ func (f *fence) decide(ctx Context, holds []Hold) ([]*renewalStep, error) {
 	how := manner{verb: VerbPush, amend: func(r *Record) { r.Push = hex.EncodeToString(nonce) }}
 	var steps []*renewalStep
 	for _, h := range holds {
-		now, err := f.current(h) // while it waited for its turn, it may have been written
-		if err != nil {
-			return nil, err
-		}
-		step, err := f.prepare(ctx, now, s, how)
+		step, err := f.prepare(ctx, h, s, how)
 		if err != nil {
 			return nil, err
 		}
 		steps = append(steps, step)
 	}
 	return steps, nil
+}
+
+// standing is what stands at the refs.
+func (f *fence) standing(ctx Context, holds []Hold) (*snapshot, error) {
+	if s := f.req.Preview.shows(holds, f.clock.Instant()); s != nil && f.sent == 0 {
+		return s, nil
+	}
+	return f.read(ctx, f.resources)
 }
 
 // drop ends intents of which nothing was sent.
@@ -150,6 +213,9 @@ func (f *fence) send(ctx Context, steps []*renewalStep) ([]RenewResult, error) {
 	found := told
 	if told != nil {
 		found = f.find(ctx, tx, told)
+	}
+	if found == nil {
+		f.store.Landed(tx)
 	}
 	results := make([]RenewResult, len(steps))
 	for i, step := range steps {

@@ -312,3 +312,39 @@ func TestFenceAndKeeper(t *testing.T) {
 		_ = alice.end()
 	})
 }
+
+// TestFencePreview: what was read just before need not be read again, unless that was long ago, or it is not what the file says, or the claim was lost.
+func TestFencePreview(t *testing.T) {
+	for name, tt := range map[string]struct {
+		between func(alice, bob *actor)
+		reads   int
+		want    error
+	}{
+		"fresh": {func(*actor, *actor) {}, 0, nil},
+		"old":   {func(alice, _ *actor) { alice.w.advance(time.Minute) }, 1, nil},
+		"renewed since": {func(alice, _ *actor) {
+			if _, err := alice.Renew(t.Context(), RenewRequest{}); err != nil {
+				t.Error(err)
+			}
+		}, 1, nil},
+		"lost since": {func(alice, bob *actor) {
+			alice.w.advance(2 * time.Hour)
+			bob.mustClaim(demo)
+			alice.w.advance(-2 * time.Hour)
+		}, 1, ErrLost},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			alice, bob, main := w.actor("alice"), w.actor("bob"), &branch{w: w}
+			alice.mustClaim(demo, "port:1")
+			p := alice.Preview(t.Context())
+			<-p.done
+			tt.between(alice, bob)
+			before := alice.wire.reads
+			_, err := alice.Fence(t.Context(), FenceRequest{Send: main.send, Preview: p})
+			if !errors.Is(err, tt.want) || tt.want == nil && alice.wire.reads-before != tt.reads {
+				t.Errorf("%v after %d reads", err, alice.wire.reads-before)
+			}
+		})
+	}
+}

@@ -31,6 +31,9 @@ type Store interface {
 	// Settle reads whether tx, sent by a process that is gone or gave up, has landed. It sends nothing.
 	Settle(ctx context.Context, tx *Tx, ours func(Ref) bool) (State, []Ref, error)
 
+	// Landed tells the store of a transaction that has landed by other means than Swap, whose records need not be read then.
+	Landed(tx *Tx)
+
 	// Server is what is known of the server, from Options or from the exchanges of this process.
 	Server() Server
 

@@ -40,7 +40,7 @@ func (s *store) Swap(ctx context.Context, tx *Tx, ours func(Ref) bool) error {
 func (w *swap) attempt(ctx context.Context) (done bool, err error) {
 	report, err := w.push(ctx)
 	if err == nil && report.OK() {
-		w.remember()
+		w.Landed(w.tx)
 		return true, nil
 	}
 	var tips map[string]OID
@@ -92,7 +92,7 @@ func (w *swap) settle(ctx context.Context, tips map[string]OID) (done bool, err 
 	}
 	switch state {
 	case Landed:
-		w.remember()
+		w.Landed(w.tx)
 		return true, nil
 	case Dead, Overtaken:
 		return true, &ConflictError{Refs: refs, Overtaken: state == Overtaken}
@@ -145,15 +145,15 @@ func (w *swap) applied(r *Report) []string {
 	return applied
 }
 
-// remember caches the records that landed.
-func (w *swap) remember() {
+// Landed caches the records of tx.
+func (s *store) Landed(tx *Tx) {
 	var objects []Object
-	for i := range w.tx.Updates {
-		if u := &w.tx.Updates[i]; !u.New.IsZero() {
-			objects = append(objects, Object{OID: u.New, Content: u.Content(w.tx.Format)})
+	for i := range tx.Updates {
+		if u := &tx.Updates[i]; !u.New.IsZero() {
+			objects = append(objects, Object{OID: u.New, Content: u.Content(tx.Format)})
 		}
 	}
-	w.o.Cache.put(objects)
+	s.o.Cache.put(objects)
 }
 
 // sent says whether the server may have received a request that failed with err.

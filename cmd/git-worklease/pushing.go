@@ -22,6 +22,8 @@ type pushing struct {
 	work *work
 	code *remote.Code
 	plan *remote.CodePlan
+	// claims are resources of all that the session holds, one of each claim; none: all.
+	claims []lease.Resource
 	// refs are what was to be pushed, with what came of it.
 	refs []remote.CodeRef
 }
@@ -70,6 +72,7 @@ func (p *pushing) run(ctx context.Context) (*outcome, error) {
 	if err := p.aim(ctx); err != nil {
 		return nil, err
 	}
+	preview := p.work.lease.Preview(ctx)
 	if err := p.look(ctx); err != nil {
 		return nil, err
 	}
@@ -86,7 +89,7 @@ func (p *pushing) run(ctx context.Context) (*outcome, error) {
 	if p.o.unfenced {
 		return p.unfenced(ctx, resources)
 	}
-	return p.fenced(ctx, resources)
+	return p.fenced(ctx, resources, preview)
 }
 
 // holdsAny refuses early, before anything is asked, where the session has no claim at all.
@@ -98,12 +101,13 @@ func (p *pushing) holdsAny() error {
 	if !slices.ContainsFunc(holds, func(h lease.Hold) bool { return h.End == nil }) {
 		return fault.UnclaimedError{}
 	}
-	return nil
+	p.claims, err = p.work.acting(nil)
+	return err
 }
 
-// used are resources of the claims that a push of these changes needs, one of each. Without rules those are all that the session holds.
+// used are resources of the claims that a push of these changes needs, one of each; none: all that the session holds. Without rules it is always all.
 func (p *pushing) used(_ context.Context, _ []remote.CodeRef) ([]lease.Resource, error) {
-	return p.work.acting(nil)
+	return p.claims, nil
 }
 
 // aim finds out where git would push, and whether the claims are there.
@@ -199,9 +203,9 @@ func (p *pushing) submodules() string {
 }
 
 // fenced pushes code and claims in one request.
-func (p *pushing) fenced(ctx context.Context, resources []lease.Resource) (*outcome, error) {
+func (p *pushing) fenced(ctx context.Context, resources []lease.Resource, preview *lease.Preview) (*outcome, error) {
 	results, err := p.work.lease.Fence(ctx, lease.FenceRequest{
-		Resources: resources,
+		Resources: resources, Preview: preview,
 		Send: func(ctx lease.Context, tx *refstore.Tx, olds []refstore.Object) (err error) {
 			p.work.state.CountPush(p.clock.Now())
 			p.refs, err = p.code.Send(ctx, p.plan, tx, olds)

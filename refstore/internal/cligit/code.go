@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/git-worklease/git-worklease/internal/gitexec"
 	"github.com/git-worklease/git-worklease/refstore"
@@ -81,12 +82,16 @@ func (p *Plan) Changes() []CodeRef {
 
 // Plan asks git what a push would do, by a push in which nothing is sent. The user's pre-push hooks take part in it. The error is a [*CodeError].
 func (c *Code) Plan(ctx context.Context) (*Plan, error) {
-	before, err := c.branches(ctx)
-	if err != nil {
-		return nil, c.local(err)
-	}
+	var before map[string]refstore.OID
+	var failure error
+	var found sync.WaitGroup
+	found.Go(func() { before, failure = c.branches(ctx) }) // git has found them by the time when it has reached the remote
 	args := slices.Concat([]string{"push", "--dry-run", "--porcelain"}, c.Manner, c.Options, c.where(), c.Refspecs)
 	run, err := c.run(ctx, c.HookEnv, args)
+	found.Wait()
+	if failure != nil && err == nil {
+		return nil, c.local(failure)
+	}
 	if err != nil {
 		return nil, c.failed(ctx, run, err)
 	}
@@ -155,7 +160,7 @@ func (c *Code) Send(ctx context.Context, plan *Plan, tx *refstore.Tx, olds []ref
 	}
 	remote, env := c.Remote, []string(nil)
 	if tx != nil {
-		dir := objects.Dir{Path: filepath.Join(c.Dir, "objects"), Format: tx.Format}
+		dir := objects.Dir{Path: filepath.Join(c.Dir, "objects"), Format: tx.Format, Fleeting: true}
 		if err := errors.Join(dir.WriteTx(tx), dir.WriteCommits(olds)); err != nil {
 			return nil, c.local(err)
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/git-worklease/git-worklease/refstore"
 )
 
-// write makes a loose object, unless it is there. It is on the disk when write returns: a ref must never name an object that a
-// power cut erased.
+// write makes a loose object, unless it is there. Unless it is fleeting it is on the disk when write returns: a ref must never
+// name an object that a power cut erased.
 func (d Dir) write(kind string, oid refstore.OID, content []byte) error {
 	path := d.file(oid)
 	if _, err := os.Lstat(path); err == nil {
@@ -34,7 +34,7 @@ func (d Dir) write(kind string, oid refstore.OID, content []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := fill(f, kind, content); err != nil {
+	if err := d.fill(f, kind, content); err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return settle(f.Name(), path)
@@ -54,7 +54,7 @@ func settle(tmp, path string) error {
 }
 
 // fill writes and closes f.
-func fill(f *os.File, kind string, content []byte) error {
+func (d Dir) fill(f *os.File, kind string, content []byte) error {
 	var b bytes.Buffer
 	z, err := zlib.NewWriterLevel(&b, zlib.BestSpeed)
 	if err == nil {
@@ -69,7 +69,7 @@ func fill(f *os.File, kind string, content []byte) error {
 	if err == nil {
 		err = f.Chmod(0o444)
 	}
-	if err == nil {
+	if err == nil && !d.Fleeting {
 		err = f.Sync()
 	}
 	return errors.Join(err, f.Close())

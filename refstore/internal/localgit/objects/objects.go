@@ -17,6 +17,8 @@ type Dir struct {
 	Path string
 	// Format is the repository's object format.
 	Format refstore.Format
+	// Fleeting says that nothing of it need outlive a loss of power.
+	Fleeting bool
 }
 
 // WriteTx writes the commits that tx makes, and the empty tree. It fails, with nothing written, where a New is not made from the
