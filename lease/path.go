@@ -123,6 +123,9 @@ func overlapAny(r Resource, rs []Resource) bool {
 
 // foldCase makes segments equal that differ in case alone.
 func foldCase(segment string) string {
+	if isASCII(segment) { // whose least form is the upper case, and what folds to it from elsewhere comes after it
+		return strings.ToUpper(segment)
+	}
 	return strings.Map(func(r rune) rune {
 		least := r
 		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
@@ -130,6 +133,15 @@ func foldCase(segment string) string {
 		}
 		return least
 	}, norm.NFD.String(segment))
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
 }
 
 // meet says whether some text matches both patterns. matched[j] says it of the first j characters of b and of the part of a that was

@@ -3,6 +3,7 @@ package lease
 import (
 	"slices"
 	"testing"
+	"unicode"
 
 	"pgregory.net/rapid"
 )
@@ -48,5 +49,18 @@ func TestPathSetOfNoPaths(t *testing.T) {
 	set.Add("path:/absolute")
 	if got := set.Covering("a"); len(got) != 0 {
 		t.Errorf("covered by %q", got)
+	}
+}
+
+// TestFoldCaseQuickly: the short cut for ASCII gives what the rule gives.
+func TestFoldCaseQuickly(t *testing.T) {
+	for r := rune(0); r < 0x80; r++ {
+		least := r
+		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+			least = min(least, next)
+		}
+		if got := foldCase(string(r)); got != string(least) {
+			t.Errorf("%q folds to %q instead of %q", r, got, least)
+		}
 	}
 }
