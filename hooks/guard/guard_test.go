@@ -38,7 +38,7 @@ func (b *blackHole) Renew(ctx lease.Context, _ lease.RenewRequest) ([]lease.Rene
 	return nil, err
 }
 
-func newGuard(t *testing.T, remote Remote, policy string) *Guard {
+func newGuard(t testing.TB, remote Remote, policy string) *Guard {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "worklease")
 	state, err := session.Open(session.Options{Place: session.Place{Root: root, Owner: filepath.Dir(root)}, Where: "w", Session: "@main", HostName: "h"})
