@@ -88,6 +88,7 @@ soak: ## let thirty sessions of one clone work at once, for SOAK=5m, and print t
 
 .PHONY: proof
 proof: ## prove the promises at full size against every kind of server, and print the figures
+	@tools/test-deps.sh strace:strace
 	@mkdir -p dist; rm -f dist/proof.jsonl
 	PROOF_REPORT='$(CURDIR)/dist/proof.jsonl' GORACE=atexit_sleep_ms=0 go test -race -count=1 -timeout 2h -run '^TestProof' ./...
 	@go run ./internal/proof/report dist/proof.jsonl

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Installs the programs that the tests run, where they are missing and Debian's apt-get or npm is there; otherwise names them.
+# usage: tools/test-deps.sh [PROGRAM:PACKAGE]...
+# Installs the programs that the tests run, and any that are named, where they are missing and Debian's apt-get or npm is there; otherwise names them.
 set -eu
 
 # What is needed, and the Debian package that has it.
 needs=(git:git gcc:gcc sshd:openssh-server ssh:openssh-client man:man-db bash:bash zsh:zsh fish:fish script:bsdutils tmux:tmux
-  git-lfs:git-lfs pre-commit:pre-commit gitolite:gitolite3 node:nodejs npm:npm)
+  git-lfs:git-lfs pre-commit:pre-commit gitolite:gitolite3 node:nodejs npm:npm "$@")
 
 # sshd is not on everybody's PATH.
 PATH="$PATH:/usr/sbin:/usr/local/sbin"

@@ -98,7 +98,7 @@ func (s *site) readable(t *testing.T, ref string) {
 		name, _ := lease.DecodeName(strings.TrimPrefix(ref, lease.DefaultPrefix+"claims/"))
 		now, err := strconv.Atoi(m[3])
 		begins := m[1] == "claim"
-		if err != nil || m[2] != name || now < generation || (now > generation) != begins || before == "release" && !begins {
+		if err != nil || m[2] != name || now < generation || (now > generation) != begins || before == "release" && m[1] == "renew" {
 			t.Errorf("%s does not read as an audit trail:\n%s", ref, log)
 			return
 		}

@@ -7,18 +7,25 @@ import (
 	"github.com/git-worklease/git-worklease/lease"
 )
 
-// TestMoveKilledAtEveryStep: SIGKILL at each step of handing a claim to another session. Exactly one of the two has it once somebody has looked,
-// whichever comes first, and it is that one's to release.
-func TestMoveKilledAtEveryStep(t *testing.T) {
-	t.Parallel()
-	s := pathSite(t)
+// TestProofMoveKilledAtEveryStep: SIGKILL at each step of handing a claim to another session. Exactly one of the two has it once somebody has
+// looked, whichever comes first, and it is that one's to release.
+func TestProofMoveKilledAtEveryStep(t *testing.T) {
+	everywhere(t, []string{"path", "http", "ssh", "local"}, func(t *testing.T, kind string) { sites[kind](t).killMoves(t) })
+}
+
+func (s *site) killMoves(t *testing.T) {
+	t.Helper()
 	alice, bob := s.worker(t, "alice"), s.worker(t, "bob")
 	bob.must(t, 0, "claim", "task:first")
+	book := s.account(t, "kill points", "SIGKILL in move")
 	steps := 0
 	for died := true; died; steps++ {
 		key := fmt.Sprintf("task:%d", steps)
 		alice.must(t, 0, "claim", "--session", "one", key)
 		died = dies(t, alice.process(t, fmt.Sprintf("step=%d reads=%t", steps+1, thorough()), "release", "--session", "one", "--to-session", "two", key))
+		if died {
+			book.struck(-1)
+		}
 		looks := []string{"one", "two"}
 		if steps%2 == 1 {
 			looks = []string{"two", "one"}

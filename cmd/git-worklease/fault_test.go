@@ -152,9 +152,9 @@ func (f *trouble) expects(verb string) (code int, reason string) {
 	return code, reason
 }
 
-// TestFaults: each verb meets each trouble over real http. It says in one line what is wrong, and in another what to do; and once all is
+// TestProofFaults: each verb meets each trouble over real http. It says in one line what is wrong, and in another what to do; and once all is
 // well again, the next commands find out how things stand and go on.
-func TestFaults(t *testing.T) {
+func TestProofFaults(t *testing.T) {
 	for _, f := range troubles() {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
@@ -162,6 +162,7 @@ func TestFaults(t *testing.T) {
 			alice, bob := s.worker(t, "alice"), s.worker(t, "bob")
 			bob.must(t, 0, "claim", "task:first")
 			alice.must(t, 0, "claim", "task:second")
+			book := s.account(t, "troubles", f.name)
 			for _, verb := range f.affected() {
 				at := newScene(t, s, alice, bob)
 				words := at.prepare(verb)
@@ -171,6 +172,7 @@ func TestFaults(t *testing.T) {
 					f.told(t, verb, alice.plain(t, append(at.args(words), f.flags...)...))
 				}
 				heal()
+				book.struck(r.Code)
 				code, reason := f.expects(verb)
 				if r.Code != code || r.doc.Error.Reason != reason {
 					t.Fatalf("%s: exit %d %q, want %d %q\n%s", verb, r.Code, r.doc.Error.Reason, code, reason, r.Stdout)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -46,35 +45,9 @@ func TestRaceOfCollectors(t *testing.T) {
 		raceCollectors(t, s, s.crowd(t, 6))
 	})
 	t.Run("local", func(t *testing.T) {
-		s, workers := localCrowd(t, 6)
-		raceCollectors(t, s, workers)
+		s := localSite(t)
+		raceCollectors(t, s, s.crowd(t, 6))
 	})
-}
-
-// localCrowd is a clone without a remote, and n sessions in it.
-func localCrowd(t *testing.T, n int) (*site, []*worker) {
-	t.Helper()
-	clock := &worldClock{Clock: &lease.SystemClock{}}
-	c, err := gitserver.NewUser(t.TempDir(), noExitPause)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Git(t.Context(), "init", "--quiet"); err != nil {
-		t.Fatal(err)
-	}
-	workers := make([]*worker, n)
-	for i := range workers {
-		session := *c
-		name := fmt.Sprintf("racer%d", i)
-		session.Env = append(session.Env[:len(session.Env):len(session.Env)], "WORKLEASE_AGENT="+name, "WORKLEASE_SESSION="+name)
-		workers[i] = &worker{Checkout: &session, name: name, clock: clock, world: clock}
-	}
-	workers[0].must(t, 0, "claim", "task:first") // creates the repository
-	repos, err := gitserver.NewRepos(filepath.Join(c.Dir, ".git", "worklease"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &site{repo: repos.Repo("local"), clock: clock}, workers
 }
 
 func raceCollectors(t *testing.T, s *site, workers []*worker) {
@@ -111,20 +84,32 @@ func raceCollectors(t *testing.T, s *site, workers []*worker) {
 	s.sound(t)
 }
 
-// TestKilledCollector: gc is killed at every step of it, and the next one does the rest.
-func TestKilledCollector(t *testing.T) {
-	s := httpSite(t, gitserver.HTTPOptions{})
+// TestProofCollectorKilledAtEveryStep: gc is killed at every step of it, and the next one does the rest.
+func TestProofCollectorKilledAtEveryStep(t *testing.T) {
+	everywhere(t, []string{"http", "path", "ssh", "local"}, func(t *testing.T, kind string) { sites[kind](t).killCollectors(t) })
+}
+
+func (s *site) killCollectors(t *testing.T) {
+	t.Helper()
 	alice := s.worker(t, "alice")
+	book := s.account(t, "kill points", "SIGKILL in gc")
 	args := []string{"gc", "--apply", "--retention", "1d"}
+	dies := func(n int) bool {
+		died := dies(t, alice.process(t, fmt.Sprintf("reads=true step=%d", n), args...))
+		if died {
+			book.struck(-1)
+		}
+		return died
+	}
 	for n := 1; ; n++ {
 		keys := []string{fmt.Sprintf("port:%d", n), fmt.Sprintf("task:%d", n)}
 		alice.must(t, 0, append([]string{"claim"}, keys...)...)
 		alice.must(t, 0, "release")
 		s.clock.advance(25 * time.Hour)
-		died := dies(t, alice.process(t, fmt.Sprintf("reads=true step=%d", n), args...))
+		died := dies(n)
 		alice.must(t, 0, args...)
-		s.clock.advance(49 * time.Hour)
-		died = dies(t, alice.process(t, fmt.Sprintf("reads=true step=%d", n), args...)) || died
+		s.clock.advance(longer[s.kind])
+		died = dies(n) || died
 		alice.must(t, 0, args...)
 		for _, key := range keys {
 			if rec := s.record(t, lease.Resource(key)); rec != nil {
@@ -137,3 +122,6 @@ func TestKilledCollector(t *testing.T) {
 	}
 	s.sound(t)
 }
+
+// longer is for how long a floor must have stood before gc deletes: where nothing corrects the clocks, for six days.
+var longer = map[string]time.Duration{"http": 49 * time.Hour, "git": 7 * 24 * time.Hour, "path": 7 * 24 * time.Hour, "ssh": 7 * 24 * time.Hour, "local": 7 * 24 * time.Hour}

@@ -286,14 +286,15 @@ func TestCase05LoserTouchesNothing(t *testing.T) {
 	})
 }
 
-// TestCase06ReplyLost: each verb's write lands, and its reply does not come. The verb ends as it would have with the reply.
-func TestCase06ReplyLost(t *testing.T) {
+// TestProofCase06ReplyLost: each verb's write lands, and its reply does not come. The verb ends as it would have with the reply.
+func TestProofCase06ReplyLost(t *testing.T) {
 	s := httpSite(t, gitserver.HTTPOptions{})
 	alice, bob := s.worker(t, "alice"), s.worker(t, "bob")
+	book := s.account(t, "troubles", "reply lost after the swap")
 	for _, key := range []string{"task:first", "task:second"} { // without and with knowledge of the server
 		for _, args := range [][]string{{"claim", key}, {"renew", key}, {"release", key}} {
 			s.http.Inject(gitserver.Fault{When: gitserver.Push, Nth: 1, Do: gitserver.LoseReply})
-			alice.must(t, 0, args...)
+			book.struck(alice.must(t, 0, args...).Code)
 			s.http.Heal()
 			if args[0] == "release" {
 				continue

@@ -8,24 +8,32 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/git-worklease/git-worklease/internal/gitserver"
+	"github.com/git-worklease/git-worklease/internal/proof/tally"
 	"github.com/git-worklease/git-worklease/lease"
 	"github.com/git-worklease/git-worklease/refstore"
 )
 
-// thorough says that sweeps should leave nothing out, which takes minutes: WORKLEASE_LONG=1.
-func thorough() bool { return os.Getenv("WORKLEASE_LONG") != "" }
+// thorough says that sweeps should leave nothing out, which takes minutes: WORKLEASE_LONG=1, and `make proof`.
+func thorough() bool { return os.Getenv("WORKLEASE_LONG") != "" || tally.Full() }
 
 // site is a server with one repository, "app".
 type site struct {
+	// kind is "http", "ssh", "path", "git" (the system's git, over http) or "local".
+	kind string
 	http *gitserver.HTTPServer
 	repo *gitserver.Repo
 	url  string
+	// environ is what workers need to get there.
+	environ []string
+	// clone is the one in which all workers are sessions; nil: each has a clone.
+	clone *gitserver.Checkout
 	// clock is the time of the server and of the workers' commands in this process.
 	clock *worldClock
 	// scenes counts those that were played here.
@@ -39,14 +47,14 @@ func httpSite(t *testing.T, opts gitserver.HTTPOptions, config ...string) *site 
 	opts.Repos, opts.Date = gitserver.TestRepos(t), clock.Now
 	repo := gitserver.TestRepo(t, opts.Repos, "app", config...)
 	s := gitserver.TestHTTP(t, opts)
-	return &site{http: s, repo: repo, url: s.URL("app"), clock: clock}
+	return &site{kind: "http", http: s, repo: repo, url: s.URL("app"), clock: clock}
 }
 
 // pathSite is a new repository that is reached by its path.
 func pathSite(t *testing.T, config ...string) *site {
 	t.Helper()
 	repo := gitserver.TestRepo(t, gitserver.TestRepos(t), "app", config...)
-	return &site{repo: repo, url: repo.Dir, clock: &worldClock{Clock: &lease.SystemClock{}}}
+	return &site{kind: "path", repo: repo, url: repo.Dir, clock: &worldClock{Clock: &lease.SystemClock{}}}
 }
 
 // git runs git on the server's repository.
@@ -62,6 +70,9 @@ func (s *site) git(t *testing.T, args ...string) string {
 // record is what stands at a resource's ref; nil where there is no ref.
 func (s *site) record(t *testing.T, r lease.Resource) *lease.Record {
 	t.Helper()
+	if _, err := os.Stat(s.repo.Dir); err != nil {
+		return nil // in local mode the first claim makes it
+	}
 	ref := lease.DefaultPrefix + "claims/" + lease.EncodeName(string(r))
 	oid := s.git(t, "for-each-ref", "--format=%(objectname)", ref)
 	if oid == "" {
@@ -100,11 +111,16 @@ type worker struct {
 	world *worldClock
 }
 
-// worker makes a clone. Its host and agent have the worker's name.
+// worker makes a clone, or in local mode a session. Its host and agent have the worker's name.
 func (s *site) worker(t *testing.T, name string, env ...string) *worker {
 	t.Helper()
-	env = append([]string{"WORKLEASE_AGENT=" + name, "WORKLEASE_HOST=" + name + "s-laptop", noExitPause}, env...)
-	return &worker{Checkout: gitserver.Clone(t, s.url, env...), name: name, clock: s.clock, world: s.clock}
+	env = slices.Concat([]string{"WORKLEASE_AGENT=" + name, "WORKLEASE_HOST=" + name + "s-laptop", noExitPause}, s.environ, env)
+	if s.clone == nil {
+		return &worker{Checkout: gitserver.Clone(t, s.url, env...), name: name, clock: s.clock, world: s.clock}
+	}
+	session := *s.clone
+	session.Env = slices.Concat(session.Env, env, []string{"WORKLEASE_SESSION=" + name})
+	return &worker{Checkout: &session, name: name, clock: s.clock, world: s.clock}
 }
 
 // noExitPause spares programs with the race detector the second that they would wait before they end.

@@ -9,14 +9,15 @@ import (
 	"github.com/git-worklease/git-worklease/lease"
 )
 
-// sshSite is a new repository behind a stock sshd, and the environment that lets workers log in. Their shared connections are in a folder of
-// this test, and end with it.
-func sshSite(t *testing.T) (s *site, environ []string) {
+// sshSite is a new repository behind a stock sshd. The workers' shared connections are in a folder of this test, and end with it.
+func sshSite(t *testing.T, config ...string) *site {
 	t.Helper()
 	server := gitserver.TestSSH(t, gitserver.SSHOptions{})
-	repo := gitserver.TestRepo(t, server.Repos, "app")
-	environ = append(server.Env(), "XDG_RUNTIME_DIR="+shortDir(t))
-	return &site{repo: repo, url: server.URL("app"), clock: &worldClock{Clock: &lease.SystemClock{}}}, environ
+	repo := gitserver.TestRepo(t, server.Repos, "app", config...)
+	return &site{
+		kind: "ssh", repo: repo, url: server.URL("app"), clock: &worldClock{Clock: &lease.SystemClock{}},
+		environ: append(server.Env(), "XDG_RUNTIME_DIR="+shortDir(t)),
+	}
 }
 
 // shortDir is a folder for sockets, whose names must be short.
@@ -33,8 +34,8 @@ func shortDir(t *testing.T) string {
 // TestCase54ManyOverSSH: thirty cold claims of different resources at once over ssh to a stock sshd, as on one machine, where they share one
 // connection, and as on thirty, where each makes its own; and twenty over a shared connection that stands. All are granted.
 func TestCase54ManyOverSSH(t *testing.T) {
-	s, environ := sshSite(t)
-	workers := s.crowd(t, 5, environ...)
+	s := sshSite(t)
+	workers := s.crowd(t, 5)
 	before := cleanlinessOf(t, workers)
 	shared := shortDir(t)
 	for _, wave := range []struct {
@@ -70,8 +71,8 @@ func TestCase54ManyOverSSH(t *testing.T) {
 
 // TestRaceOverSSH: one winner.
 func TestRaceOverSSH(t *testing.T) {
-	s, environ := sshSite(t)
-	workers := s.crowd(t, 8, environ...)
+	s := sshSite(t)
+	workers := s.crowd(t, 8)
 	for range 2 {
 		racers := claims(workers, "task:demo")
 		race(t, racers)
