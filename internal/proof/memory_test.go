@@ -43,7 +43,7 @@ var troubles = map[string]trouble{
 func TestProofInMemory(t *testing.T) {
 	first, runs := uint64(0), uint64(6)
 	if tally.Full() {
-		runs = 400
+		runs = 120
 	}
 	if text := os.Getenv("PROOF_SEED"); text != "" {
 		first = number(t, text)

@@ -145,7 +145,7 @@ func TestProofServers(t *testing.T) {
 			}
 			t.Run(kind+"/"+fault, func(t *testing.T) {
 				sum := tally.Row{Part: "linearizable", Server: kind, Fault: fault}
-				for seed := range rounds3() {
+				for seed := range fights() {
 					sum.Add(wage(t, kind, seed, a, usual(kind, seed)))
 				}
 				tally.Add(t, sum)
@@ -154,10 +154,10 @@ func TestProofServers(t *testing.T) {
 	}
 }
 
-// rounds3 is how many runs there are of each kind.
-func rounds3() uint64 {
+// fights is how many runs there are of each kind.
+func fights() uint64 {
 	if tally.Full() {
-		return 3
+		return 2
 	}
 	return 1
 }
@@ -238,9 +238,9 @@ func (f *fight) offset(random *rand.Rand) time.Duration {
 // blows is how much each worker does.
 func blows() int {
 	if tally.Full() {
-		return 60
+		return 40
 	}
-	return 15
+	return 12
 }
 
 // live is what a session does: one process after another, each until it is killed.

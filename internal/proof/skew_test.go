@@ -29,11 +29,11 @@ func TestProofSkew(t *testing.T) {
 	} {
 		t.Run(c.kind+"/"+c.name, func(t *testing.T) {
 			sum := tally.Row{Part: "skew", Server: c.kind, Fault: c.name}
-			for seed := range rounds3() {
+			for seed := range fights() {
 				row := wage(t, c.kind, seed+100, assaults["none"], c.manner, c.offsets...)
 				sum.Add(row)
 			}
-			sum.Faults = 2 * int(rounds3()) // the clocks that are wrong
+			sum.Faults = 2 * int(fights()) // the clocks that are wrong
 			tally.Add(t, sum)
 		})
 	}
