@@ -8,6 +8,7 @@ const (
 	milliseconds unit = "ms"
 	mebibytes    unit = "MiB"
 	bytesOnWire  unit = "B"
+	requests     unit = "requests"
 )
 
 // bar compares a value with another of the same group, or with a figure where there is no other.
@@ -62,6 +63,15 @@ func bars() []bar {
 		{"local", refused, claim, 1.0},
 		{"local", claim, flock, 0},
 		{"version", version, execPath, 5},
+
+		{"pre-commit", hookFree + overEmpty, "", 15},
+		{"pre-commit", hookCovered + overEmpty, "", 25},
+		{"pre-push", hookPush + asked, "", 1},
+		{"pre-push", hookPushMany + asked, "", 1},
+		{"pre-push, large", hookLarge + processor + overGit, "", 100},
+		{"http fenced", fenced, pushAtomic, 2.0},
+		{"ssh fenced", fenced, pushAtomic, 2.0},
+		{"server hook", serverHook + processor, "", 20},
 	}
 }
 
@@ -81,6 +91,25 @@ const (
 	execPath   = "git --exec-path"
 	flock      = "flock true"
 
-	// peak marks the peak memory of the contender that it follows.
-	peak = ", peak memory"
+	hookEmpty    = "empty hook"
+	hookFree     = "hook, no rule"
+	hookCovered  = "hook, covered"
+	hookPush     = "hook, 1 ref"
+	hookPushMany = "hook, 30 refs"
+	hookLarge    = "hook, 10k paths, 200 rules"
+	gitLog       = "git log"
+	fenced       = "fenced push"
+	pushAtomic   = "git push --atomic"
+	serverHook   = "hooks of a claim"
+	bare         = "claim, no hook"
+	judged       = "claim, judged"
+
+	// Each of these marks something else than the time of the contender that it follows.
+	peak      = ", peak memory"
+	processor = ", processor time"
+	asked     = ", requests"
+	// overEmpty marks what it takes longer than an empty hook.
+	overEmpty = ", over empty"
+	// overGit marks what it takes more than git alone.
+	overGit = ", over git log"
 )

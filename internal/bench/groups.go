@@ -39,7 +39,13 @@ func groups() []group {
 	return append(all,
 		group{"list 5k claims", fiveThous, overHTTP, measureList},
 		group{name: "local", measure: measureLocal},
-		group{name: "version", measure: measureVersion})
+		group{name: "version", measure: measureVersion},
+		group{"pre-commit", few, overHTTP, measurePreCommit},
+		group{"pre-push", few, overHTTP, measurePrePush},
+		group{"pre-push, large", few, overHTTP, measureLargePush},
+		group{"http fenced", few, overHTTP, measureFenced},
+		group{"ssh fenced", few, overSSH, measureFencedSSH},
+		group{"server hook", few, byPath, measureServerHook})
 }
 
 func overHTTP(b *bench, r *gitserver.Repo) (string, error) { return b.http.URL(r.Name), nil }

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/git-worklease/git-worklease/internal/gitexec"
 )
@@ -58,9 +59,22 @@ func (r *report) add(group, contender string, u unit, samples []float64) {
 }
 
 func (r *report) times(group, contender string, samples []sample) {
+	r.durations(group, contender, samples, func(s sample) time.Duration { return s.took })
+}
+
+func (r *report) durations(group, contender string, samples []sample, of func(sample) time.Duration) {
 	values := make([]float64, len(samples))
 	for i, s := range samples {
-		values[i] = float64(s.took.Microseconds()) / 1000
+		values[i] = float64(of(s).Microseconds()) / 1000
+	}
+	r.add(group, contender, milliseconds, values)
+}
+
+// differences are how much more it is than a baseline that was measured in the same rounds.
+func (r *report) differences(group, contender string, samples, baseline []sample, of func(sample) time.Duration) {
+	values := make([]float64, len(samples))
+	for i, s := range samples {
+		values[i] = float64((of(s) - of(baseline[i])).Microseconds()) / 1000
 	}
 	r.add(group, contender, milliseconds, values)
 }
@@ -142,6 +156,8 @@ func (v value) String() string {
 	switch v.Unit {
 	case bytesOnWire:
 		return fmt.Sprintf("%.0f B", v.Median)
+	case requests: // the name says what they are
+		return fmt.Sprintf("%.0f", v.Median)
 	default:
 		return fmt.Sprintf("%.1f %s", v.Median, v.Unit)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,8 @@ type command struct {
 	argv []string
 	// env is added to the user's.
 	env []string
+	// stdin is what it reads.
+	stdin []byte
 	// want is the exit status.
 	want int
 }
@@ -36,6 +39,8 @@ type contender struct {
 // sample is one measurement.
 type sample struct {
 	took time.Duration
+	// processor is the time of the process, and of those that it started and waited for, in user and system mode.
+	processor time.Duration
 	// peak is the largest resident set, in bytes; 0 where the system doesn't tell.
 	peak int64
 }
@@ -53,6 +58,7 @@ func (c contender) sample(ctx context.Context, n int) (sample, error) {
 			return sample{}, err
 		}
 		total.took += s.took
+		total.processor += s.processor
 		total.peak = max(total.peak, s.peak)
 	}
 	return total, nil
@@ -70,6 +76,9 @@ func (c command) run(ctx context.Context) (sample, error) {
 	cmd := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...)
 	cmd.Dir, cmd.Env = c.user.Dir, append(slices.Clone(c.user.Env), c.env...)
 	cmd.Stdout, cmd.Stderr = output, output
+	if c.stdin != nil {
+		cmd.Stdin = bytes.NewReader(c.stdin)
+	}
 	start := time.Now()
 	err = cmd.Run()
 	took := time.Since(start)
@@ -80,7 +89,8 @@ func (c command) run(ctx context.Context) (sample, error) {
 		text, _ := os.ReadFile(output.Name())
 		return sample{}, fmt.Errorf("%v: %w %d: %s", c.argv, errStatus, code, tail(text))
 	}
-	return sample{took: took, peak: peakMemory(cmd.ProcessState)}, nil
+	processor := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	return sample{took: took, processor: processor, peak: peakMemory(cmd.ProcessState)}, nil
 }
 
 // tail is the end of a command's output.
