@@ -41,7 +41,7 @@ func (a *app) openGuard(ctx context.Context) (*work, *guard.Guard, error) {
 		g.Troubles = append(g.Troubles, err)
 	}
 	g.Stateless = w.openGuarded(ctx, policy)
-	base, err := w.basePolicy(ctx)
+	base, err := w.basePolicy(ctx, policy)
 	if err != nil {
 		g.Troubles = append(g.Troubles, err)
 	}
@@ -119,8 +119,8 @@ func (w *work) speakFor(g *guard.Guard) {
 	}
 }
 
-// basePolicy is the policy at the default branch of the code's remote, as it was fetched last; nil where there is none.
-func (w *work) basePolicy(ctx context.Context) (*config.Policy, error) {
+// basePolicy is the policy at the default branch of the code's remote, as it was fetched last; nil where there is none. It is here itself where that is the same file.
+func (w *work) basePolicy(ctx context.Context, here *config.Policy) (*config.Policy, error) {
 	name := w.codeRemote()
 	if name == "" {
 		return nil, nil //nolint:nilnil // there is none
@@ -142,6 +142,9 @@ func (w *work) basePolicy(ctx context.Context) (*config.Policy, error) {
 	at := slices.IndexFunc(files, func(o object) bool { return o.kind == "blob" })
 	if at < 0 {
 		return nil, nil //nolint:nilnil // there is none
+	}
+	if here != nil && here.Found && string(here.Data) == files[at].data {
+		return here, nil
 	}
 	policy, err := config.ParsePolicy([]byte(files[at].data))
 	if err == nil {

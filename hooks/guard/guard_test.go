@@ -125,7 +125,13 @@ func TestTogether(t *testing.T) {
 	if Stricter("strange", config.ModeWarn) != config.ModeBlock || Milder(config.ModeOff, config.ModeBlock) != config.ModeOff {
 		t.Error("the order of modes")
 	}
-	twice := Together(strict, strict)
+	copied := *strict
+	twice := Together(strict, &copied)
+	if len(twice.parts) != 1 {
+		t.Errorf("one policy counts %d times", len(twice.parts))
+	}
+	more := parse("[[rule]]\nbranch = \"main\"\nclaim = \"any\"\n")
+	twice = Together(strict, more)
 	if needs, err := twice.Needs(hooks.Change{Branch: "main"}, "refs/heads/main"); err != nil || len(needs) != 1 {
 		t.Errorf("a rule of both policies asks for %+v, %v", needs, err)
 	}

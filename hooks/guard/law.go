@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/git-worklease/git-worklease/hooks"
@@ -29,7 +30,10 @@ func Together(policies ...*config.Policy) Law {
 	if len(found) == 0 {
 		found = []*config.Policy{{}}
 	}
-	for _, p := range found {
+	for i, p := range found {
+		if slices.ContainsFunc(found[:i], func(o *config.Policy) bool { return same(o, p) }) {
+			continue
+		}
 		e := p.Enforce()
 		law.Commit, law.Push = Stricter(law.Commit, e.Commit), Stricter(law.Push, e.Push)
 		law.Offline, law.Forks = Stricter(law.Offline, e.Offline), Stricter(law.Forks, e.Forks)
@@ -39,6 +43,11 @@ func Together(policies ...*config.Policy) Law {
 		law.parts = append(law.parts, part{e, p.Rules()})
 	}
 	return law
+}
+
+// same says whether two policies are one, as that of the work tree and that of the default branch mostly are: its rules are matched once.
+func same(a, b *config.Policy) bool {
+	return a == b || a.Data != nil && bytes.Equal(a.Data, b.Data)
 }
 
 // strictness orders the modes.
