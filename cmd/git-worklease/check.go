@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,9 +11,9 @@ import (
 
 	"github.com/git-worklease/git-worklease/hooks"
 	"github.com/git-worklease/git-worklease/hooks/check"
+	"github.com/git-worklease/git-worklease/hooks/guard"
 	"github.com/git-worklease/git-worklease/internal/config"
 	"github.com/git-worklease/git-worklease/internal/fault"
-	"github.com/git-worklease/git-worklease/internal/session"
 	"github.com/git-worklease/git-worklease/lease"
 )
 
@@ -39,8 +38,10 @@ func newCheck(a *app) *cobra.Command {
 		Short: "compare a change with the policy's rules",
 		Long: `Says whether a change has the claims that the policy's rules ask for.
 
-Of what is staged (the default), it compares what this clone remembers that this session holds, and
-asks no remote. Of a range of commits, it looks at what they name in their trailers,
+Of what is staged (the default), it compares what this clone remembers that this session holds, by
+the policy here and that of the remote's default branch as it was fetched last. Others' path claims
+count as well: where no claim of yours covers a path, the remote is asked for them, at most once a
+minute. Nothing is renewed. Of a range of commits, it looks at what they name in their trailers,
 "Worklease-Claim: RESOURCE GENERATION", and asks the remote whether those generations were: this
 needs no session, and is meant for CI. Trailers are evidence, not proof: anybody who can read the
 remote can write one. The policy is that of A, not that of the change.
@@ -88,59 +89,9 @@ type checked struct {
 	branch   string
 	commits  []hooks.Commit
 	findings []check.Finding
-	// staged says that the one finding is of no commit.
+	// staged says that the one finding is of no commit. Of it rivals are what others have claimed.
 	staged bool
-}
-
-// checkStaged compares what is staged with what the session holds.
-func (a *app) checkStaged(ctx context.Context, o checkOptions) (*outcome, error) {
-	w, err := a.openState(ctx)
-	if err != nil {
-		return nil, err
-	}
-	enforce := w.policy.Enforce()
-	c := &checked{mode: enforce.Commit, setting: "enforce.commit", staged: true}
-	change, err := hooks.Staged(ctx, w.git)
-	if err != nil {
-		return nil, err
-	}
-	if o.branch != "" {
-		change.Branch = o.branch
-	}
-	c.branch = change.Branch
-	names := []string{w.identity.Agent, a.getenv("GIT_AUTHOR_NAME"), w.repo.Config.Value("user.name")}
-	if c.mode == config.ModeOff || enforce.Exempts("refs/heads/"+c.branch, names...) {
-		return a.checkOutcome(o, c), nil
-	}
-	needs, err := hooks.Needs(w.policy.Rules(), change.Branch, change.Paths)
-	if err != nil || len(needs) == 0 {
-		return a.checkOutcome(o, c), err
-	}
-	held, doubts, err := w.accepted()
-	if err != nil {
-		return nil, err
-	}
-	f := check.Finding{Commit: &hooks.Commit{}, Needs: needs, Open: hooks.Open(needs, held), Verdict: check.Covered}
-	if len(f.Open) > 0 {
-		if doubts != nil { // what can't be read may be the claim that is missed
-			return nil, doubts
-		}
-		f.Verdict = check.Refused
-	}
-	c.findings = []check.Finding{f}
-	return a.checkOutcome(o, c), nil
-}
-
-// accepted are the resources of claims that count for commits made here, as far as this clone remembers. doubts is what could not be read.
-func (w *work) accepted() (held []lease.Resource, doubts, err error) {
-	holds, unread, err := w.state.Accepted(w.identity.Origin != session.OriginWorktree)
-	now, at := w.app.clock.Now(), w.app.clock.Instant()
-	for i := range holds {
-		if holds[i].Left(now, at) > 0 {
-			held = append(held, resourcesOf(holds[i])...)
-		}
-	}
-	return held, errors.Join(unread...), err
+	rivals *guard.Error
 }
 
 // checkRange compares commits with the claims that they name.

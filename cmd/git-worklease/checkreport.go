@@ -79,6 +79,8 @@ func (c *checked) failure() error {
 		}
 	}
 	switch {
+	case c.rivals != nil && len(c.findings[0].Open) == 0:
+		return c.rivals
 	case refused > 0 && !c.staged:
 		missing.Commits = refused
 		return missing
@@ -183,6 +185,8 @@ func (c *checked) summary() string {
 		return "no rule asks for a claim of what is staged"
 	case len(c.findings) == 0:
 		return fmt.Sprintf("%s, of which no rule asks for a claim", plural(len(c.commits), "commit"))
+	case c.rivals != nil && len(c.findings[0].Open) == 0:
+		text = "what is staged is claimed by another"
 	case c.staged && missing == 0:
 		return "what is staged is covered"
 	case c.staged:
@@ -226,6 +230,10 @@ func printAnnotations(p *printer, c *checked) {
 			}
 			p.printf("::%s file=%s,line=%d,title=%s::%s\n", level, property(file), max(line, 1), property("git worklease: "+string(f.Verdict)),
 				message(c.what(f)+": "+c.lacks(n)+" ("+ruleAt(n)+")"+faults))
+		}
+		if len(f.Open) == 0 && c.rivals != nil {
+			p.printf("::%s file=%s,line=1,title=%s::%s\n", level, property(term.Clean(c.rivals.Findings[0].Paths[0])), property("git worklease: "+string(f.Verdict)),
+				message(c.what(f)+": "+strings.TrimPrefix(faults, "; ")))
 		}
 	}
 	p.printf("%s\n", c.summary())

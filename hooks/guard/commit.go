@@ -27,8 +27,8 @@ func (g *Guard) Commit(ctx context.Context) *Verdict {
 	return g.verdict(OpCommit, g.judgeCommit(ctx, c), g.Law.Commit, unsure)
 }
 
-// refOf is the ref of a branch.
-func refOf(branch string) string {
+// RefOf is the ref of a branch; "" for none.
+func RefOf(branch string) string {
 	if branch == "" {
 		return ""
 	}
@@ -36,7 +36,7 @@ func refOf(branch string) string {
 }
 
 func (g *Guard) judgeCommit(ctx context.Context, c hooks.Change) []Finding {
-	ref := refOf(c.Branch)
+	ref := RefOf(c.Branch)
 	findings := g.troubles(ref)
 	if g.Law.Exempt(ref, g.Names...) {
 		return findings
@@ -62,7 +62,7 @@ func (g *Guard) judgeCommit(ctx context.Context, c hooks.Change) []Finding {
 	}
 	open = g.follow(ctx, c.Branch, open, answer.Claims)
 	rivals := g.against(ref, c.Paths, listed, mine)
-	lacking := withHolders(g.missing(ref, withoutRivals(open, rivals), failed, mine.doubts), answer.Views)
+	lacking := withHolders(g.missing(ref, WithoutRivals(open, rivals), failed, mine.doubts), answer.Views)
 	return slices.Concat(findings, lacking, rivals)
 }
 
@@ -153,8 +153,8 @@ func isOver(err error) bool {
 	return errors.Is(err, lease.ErrLost) || errors.Is(err, lease.ErrNotHeld) || errors.Is(err, lease.ErrExpired) || errors.Is(err, lease.ErrMoving) || errors.Is(err, lease.ErrKeyLost)
 }
 
-// withoutRivals drops from needs the paths of which it is already said that another has them.
-func withoutRivals(open []hooks.Need, rivals []Finding) []hooks.Need {
+// WithoutRivals drops from needs the paths of which it is already said that another has them.
+func WithoutRivals(open []hooks.Need, rivals []Finding) []hooks.Need {
 	taken := map[string]bool{}
 	for _, f := range rivals {
 		if f.Kind == KindRival {

@@ -126,7 +126,7 @@ func (g *Guard) trailers(ctx context.Context) ([]trailer, error) {
 	if err != nil {
 		return nil, err
 	}
-	ref := refOf(c.Branch)
+	ref := RefOf(c.Branch)
 	if g.Law.Exempt(ref, g.Names...) {
 		return nil, nil
 	}

@@ -247,5 +247,5 @@ func (g *Guard) judgeRef(ctx context.Context, w wanted, answer *lease.Answer, go
 	})
 	open = g.follow(ctx, w.branch, open, proofs)
 	rivals := g.against(w.ref, w.paths, pathClaims(answer.Paths), mine)
-	return append(withHolders(g.missing(w.ref, withoutRivals(open, rivals), failed, mine.doubts), answer.Views), rivals...)
+	return append(withHolders(g.missing(w.ref, WithoutRivals(open, rivals), failed, mine.doubts), answer.Views), rivals...)
 }

@@ -5,9 +5,54 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/git-worklease/git-worklease/hooks"
+	"github.com/git-worklease/git-worklease/internal/config"
 	"github.com/git-worklease/git-worklease/internal/session"
 	"github.com/git-worklease/git-worklease/lease"
 )
+
+// Trespass is what is said of a change because of others' path claims.
+type Trespass struct {
+	// Rivals are the claims of others on what is changed; nil for none.
+	Rivals *Error
+	// Unsure is what can't be told where the policy refuses a commit for that, and Warns where it doesn't; nil for nothing.
+	Unsure, Warns *Error
+}
+
+// Trespass judges a change by the path claims of others alone, by a listing that is at most a minute old. It renews nothing.
+func (g *Guard) Trespass(ctx context.Context, c hooks.Change) Trespass {
+	if g.idle() {
+		return Trespass{}
+	}
+	ctx, cancel := hurried(ctx)
+	defer cancel()
+	var t Trespass
+	for _, f := range g.rivals(ctx, c) {
+		switch mode := Milder(g.Law.Commit, g.Law.Offline); {
+		case f.Denies():
+			t.Rivals = t.Rivals.with(OpCommit, f)
+		case mode == config.ModeBlock:
+			t.Unsure = t.Unsure.with(OpCommit, f)
+		case mode == config.ModeWarn:
+			t.Warns = t.Warns.with(OpCommit, f)
+		}
+	}
+	return t
+}
+
+// rivals are the findings about a change by a listing.
+func (g *Guard) rivals(ctx context.Context, c hooks.Change) []Finding {
+	ref := RefOf(c.Branch)
+	mine, err := g.held()
+	if err != nil {
+		return []Finding{{Kind: KindUnsure, Ref: ref, Err: err}}
+	}
+	listed, err := g.listing(ctx, c.Paths, mine)
+	if err != nil {
+		return []Finding{{Kind: KindUnsure, Ref: ref, Paths: uncovered(c.Paths, g.standing(mine.holds)), Err: err}}
+	}
+	return g.against(ref, c.Paths, listed, mine)
+}
 
 // listing is the path claims, read at most a minute ago as far as paths depend on it. What it says against them is looked up once more, since a claim may have
 // been released meanwhile.
