@@ -32,7 +32,9 @@ func newConfigShow(a *app) *cobra.Command {
 		Short: "show the settings that hold here",
 		Long: `Shows every setting and the value that holds. A flag counts most, then the variable
 WORKLEASE_..., then git config worklease...., then the policy file .worklease.toml, then the
-default, which for some is found out: the remote, the session, the agent, the host.`,
+default, which for some is found out: the remote, the session, the agent, the host. What
+begins with enforce. is said by the policy file alone; hooks hold to the stricter of the one
+here and the one at the remote's default branch.`,
 		Args: noArguments, ValidArgsFunction: noFiles,
 		RunE: a.run(func(ctx context.Context, _ []string) (*outcome, error) { return a.runConfig(ctx, o) }),
 	}

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Mode says what a guard does about what the policy forbids.
@@ -41,6 +42,20 @@ func (p *Policy) Enforce() Enforce {
 	return e
 }
 
+// shownEnforce is the section as it is printed, defaults included.
+func (p *Policy) shownEnforce() []Shown {
+	e := p.Enforce()
+	all := []Shown{
+		{Name: "enforce.commit", Value: string(e.Commit)}, {Name: "enforce.push", Value: string(e.Push)},
+		{Name: "enforce.offline", Value: string(e.Offline)}, {Name: "enforce.forks", Value: string(e.Forks)},
+		{Name: "enforce.override", Value: string(e.Override)}, {Name: "enforce.exempt", Value: strings.Join(e.Exempt, ", ")},
+	}
+	for i := range all {
+		all[i].Origin = p.enforceAt[string(all[i].Name)]
+	}
+	return all
+}
+
 const (
 	wantMode     = "off, warn or block, in quotes"
 	wantOverride = "people or agents, in quotes"
@@ -61,6 +76,7 @@ func (p *Policy) takeEnforce(tree map[string]any, lines map[string]int) error {
 		return &Error{Origin: policyOrigin(lines["enforce"]), Key: "enforce", Value: fmt.Sprint(raw), Want: "a table"}
 	}
 	e := defaultEnforce()
+	p.enforceAt = map[string]Origin{}
 	for _, name := range sortedKeys(table) {
 		key := "enforce." + name
 		origin := policyOrigin(lines[key])
@@ -70,6 +86,8 @@ func (p *Policy) takeEnforce(tree map[string]any, lines map[string]int) error {
 			p.Unknown = append(p.Unknown, Unknown{Key: key, Origin: origin})
 		case want != "":
 			return &Error{Origin: origin, Key: key, Value: fmt.Sprint(table[name]), Want: want}
+		default:
+			p.enforceAt[key] = origin
 		}
 	}
 	p.enforce = &e

@@ -40,7 +40,9 @@ type Policy struct {
 	values  map[string]policyValue
 	pools   []Pool
 	enforce *Enforce // nil: the file does not speak of it
-	rules   []Rule
+	// enforceAt is where the keys of [enforce] stand that are set.
+	enforceAt map[string]Origin
+	rules     []Rule
 }
 
 type policyValue struct {

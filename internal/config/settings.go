@@ -76,7 +76,7 @@ type Settings struct {
 	// Unknown are the keys of git's configuration and of the policy that no setting has.
 	Unknown []Unknown
 
-	shown []Shown
+	shown, enforce []Shown
 }
 
 // Shown is a setting as it is printed.
@@ -89,9 +89,9 @@ type Shown struct {
 	Bad *Error
 }
 
-// All are the settings as they are printed, in the table's order, and the pools after them.
+// All are the settings as they are printed, in the table's order, and after them how strictly the policy's rules hold, and the pools.
 func (s *Settings) All() []Shown {
-	all := slices.Clone(s.shown)
+	all := slices.Concat(s.shown, s.enforce)
 	for _, p := range s.Pools {
 		all = append(all, Shown{Name: Name("pools." + p.Name), Value: strconv.Itoa(p.Slots), Origin: p.Origin})
 	}
@@ -128,10 +128,12 @@ func Load(from Sources) (*Settings, error) {
 		s.shown = append(s.shown, shown)
 	}
 	s.Unknown = unknownGitKeys(from.Git)
-	if from.Policy != nil {
-		s.Unknown = append(s.Unknown, from.Policy.Unknown...)
-		s.Pools = from.Policy.pools
+	policy := from.Policy
+	if policy == nil {
+		policy = &Policy{}
 	}
+	s.Unknown = append(s.Unknown, policy.Unknown...)
+	s.Pools, s.enforce = policy.pools, policy.shownEnforce()
 	return s, bad
 }
 

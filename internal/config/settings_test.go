@@ -181,7 +181,18 @@ func TestTable(t *testing.T) {
 		}
 	}
 	s, err := config.Load(config.Sources{})
-	if err != nil || len(s.All()) != len(config.Specs()) {
-		t.Errorf("%d of %d settings are shown, %v", len(s.All()), len(config.Specs()), err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := s.All()
+	for i, spec := range config.Specs() {
+		if all[i].Name != spec.Name {
+			t.Errorf("%s is shown where %s should be", all[i].Name, spec.Name)
+		}
+	}
+	for _, shown := range all[len(config.Specs()):] {
+		if !strings.HasPrefix(string(shown.Name), "enforce.") || !shown.Origin.IsDefault() {
+			t.Errorf("without a policy there is %+v", shown)
+		}
 	}
 }
