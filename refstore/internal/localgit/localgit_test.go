@@ -68,8 +68,11 @@ func TestConformance(t *testing.T) {
 func TestConformanceThroughGit(t *testing.T) {
 	refstoretest.Run(t, func(t *testing.T) refstoretest.Target {
 		dir := newDir(t)
-		git(t, dir, "init", "--quiet", "--bare", dir)
-		git(t, dir, "config", "extensions.refstorage", "files")
+		reftable := exec.CommandContext(t.Context(), "git", "init", "--quiet", "--bare", "--ref-format=reftable", dir)
+		if err := reftable.Run(); err != nil { // before git 2.45, when it took no notice of the setting
+			git(t, dir, "init", "--quiet", "--bare", dir)
+			git(t, dir, "config", "extensions.refstorage", "files")
+		}
 		return refstoretest.Target{
 			Open:   func(*testing.T) refstore.Store { return open(dir) },
 			Plant:  func(t *testing.T, ref string) { plant(t, dir, ref) },
