@@ -25,7 +25,7 @@ Several people and agents work here. Before you start on an issue, a path or any
 
 - Exit status 0: it is yours. 3: somebody else has it, take other work. 4: you have lost it, stop writing. 2: unknown, treat nothing as free.
 - ` + "`git worklease status`" + ` shows what you hold, ` + "`git worklease list`" + ` what everybody does, ` + "`--json`" + ` prints either for programs.
-- Claims expire: commits and pushes renew them, ` + "`git worklease exec KEY -- COMMAND`" + ` holds one while a command runs.
+- Claims expire: commits and pushes renew them, ` + "`git worklease exec --claim KEY -- COMMAND`" + ` holds one while a command runs.
 - Push with ` + "`git worklease push`" + `: the push is refused if the claim was lost.
 - When you are done: ` + "`git worklease release KEY`" + `, with ` + "`--outcome review`" + ` while it waits to be merged.
 - A hook that refuses says which command to run. Don't go past it with --no-verify.
