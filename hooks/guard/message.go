@@ -2,6 +2,7 @@ package guard
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/git-worklease/git-worklease/hooks"
+	"github.com/git-worklease/git-worklease/internal/gitexec"
 	"github.com/git-worklease/git-worklease/lease"
 )
 
@@ -120,9 +122,27 @@ func claimTrailer(m lease.Member) trailer {
 	return trailer{hooks.TrailerKey, t.String(), t}
 }
 
+// committed is the change that the index is about to become. Where nothing is staged, that is HEAD anew, with another message: then it is what HEAD
+// changes. git does not tell a hook of --amend; an empty commit of its own looks the same, and names claims that it would not need.
+func (g *Guard) committed(ctx context.Context) (hooks.Change, error) {
+	c, err := hooks.Staged(ctx, g.Git)
+	if err != nil || len(c.Paths) > 0 {
+		return c, err
+	}
+	head, err := hooks.Commits(ctx, g.Git, "-1", "HEAD")
+	var failed *gitexec.Error
+	switch {
+	case errors.Is(err, hooks.ErrShallow), errors.As(err, &failed) && ctx.Err() == nil: // nobody can say, or there is none
+		return c, nil
+	case err != nil:
+		return c, err
+	}
+	return hooks.ChangeOf(c.Branch, head), nil
+}
+
 // trailers are those of the commit that the index is about to become.
 func (g *Guard) trailers(ctx context.Context) ([]trailer, error) {
-	c, err := hooks.Staged(ctx, g.Git)
+	c, err := g.committed(ctx)
 	if err != nil {
 		return nil, err
 	}
