@@ -124,7 +124,7 @@ func (j *judge) judgeBranch(u update, enforce config.Enforce, rules []config.Rul
 		j.verdict.Refusals = append(j.verdict.Refusals, r)
 	case len(open) > 0:
 		j.verdict.Warnings = append(j.verdict.Warnings, r)
-	case len(needs) > 0 && len(j.held) > 0 && enforce.Push == config.ModeBlock:
+	case len(needs) > 0 && j.byHand && enforce.Push == config.ModeBlock:
 		j.verdict.Fenced = append(j.verdict.Fenced, u.ref)
 	}
 	return nil

@@ -35,7 +35,7 @@ type Verdict struct {
 	Refusals []Refusal
 	// Warnings are of what a policy warns of alone.
 	Warnings []Refusal
-	// Fenced are the branches that pass because of the claims that the same push renews. Without --atomic they would not.
+	// Fenced are the branches that pass because of the claims that the same push renews, and that was put together by hand. Without --atomic they would not.
 	Fenced []string
 }
 
@@ -57,6 +57,8 @@ type judge struct {
 	head string
 	// held are the resources whose claims the push renews or makes.
 	held []lease.Resource
+	// byHand says that one of them was not made for a push of code, as `git worklease push` makes it, which is always atomic.
+	byHand bool
 }
 
 // errSymbolic is a ref of ours that is to point to another.
@@ -156,6 +158,7 @@ func (j *judge) judgeSteps(tx *lease.Transaction) {
 			j.refuse(s.Ref, err, hintFor(err))
 		} else if rec != nil && !rec.Released() {
 			j.held = append(j.held, rec.Resource)
+			j.byHand = j.byHand || rec.Push == ""
 		}
 	}
 }
