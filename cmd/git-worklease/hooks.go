@@ -124,6 +124,7 @@ func (a *app) runHooksInstall(ctx context.Context) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.noticeBare(c, "install")
 	return hooksOutcome(c, status), nil
 }
 
@@ -136,7 +137,15 @@ func (a *app) runHooksStatus(ctx context.Context) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.noticeBare(c, "status")
 	return hooksOutcome(c, status), nil
+}
+
+// noticeBare says in a bare repository that its hooks are not those that judge what is pushed to it.
+func (a *app) noticeBare(c *install.Clone, command string) {
+	if c.Repo.Bare {
+		a.notice("this repository is bare, and these hooks guard its worktrees alone; what is pushed to it: `git worklease hooks %s --server`", command)
+	}
 }
 
 func hooksOutcome(c *install.Clone, status *install.Status) *outcome {
