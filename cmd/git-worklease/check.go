@@ -19,9 +19,11 @@ import (
 
 type checkOptions struct {
 	staged, fork bool
-	revisions    string
-	branch       string
-	format       string
+	// ranged says that --range was given, with whatever in it.
+	ranged    bool
+	revisions string
+	branch    string
+	format    string
 }
 
 // The formats of check.
@@ -50,8 +52,11 @@ How strictly it judges is said in the policy: enforce.commit for what is staged,
 range, and with --fork enforce.forks. Exit 6 if a claim is missing, and 2 if nobody can tell.`,
 		Example: "  git worklease check --staged\n  git worklease check --range origin/main..HEAD --branch \"$BRANCH\" --format github",
 		Args:    noArguments, ValidArgsFunction: noFiles,
-		RunE: a.run(func(ctx context.Context, _ []string) (*outcome, error) { return a.runCheck(ctx, o) }),
 	}
+	cmd.RunE = a.run(func(ctx context.Context, _ []string) (*outcome, error) {
+		o.ranged = cmd.Flags().Changed("range")
+		return a.runCheck(ctx, o)
+	})
 	flags := cmd.Flags()
 	flags.BoolVar(&o.staged, "staged", false, "check what is staged")
 	flags.StringVar(&o.revisions, "range", "", "check the commits of `A..B`: those of B that A does not have")
@@ -71,9 +76,9 @@ func (a *app) runCheck(ctx context.Context, o checkOptions) (*outcome, error) {
 	a.flags.json = a.flags.json || o.format == formatJSON
 	o.branch = strings.TrimPrefix(o.branch, "refs/heads/")
 	switch {
-	case o.revisions != "" && o.staged:
+	case o.ranged && o.staged:
 		return nil, &fault.UsageError{Message: "--staged does not go with --range"}
-	case o.revisions != "":
+	case o.ranged: // also with nothing in it, as a variable of CI may have: what is staged there is nothing, and covered
 		return a.checkRange(ctx, o)
 	case o.fork:
 		return nil, &fault.UsageError{Message: "--fork goes with --range"}
@@ -142,19 +147,20 @@ func (a *app) checkRange(ctx context.Context, o checkOptions) (*outcome, error) 
 	return a.checkOutcome(o, c), nil
 }
 
-// parseRange reads A..B. A...B is read as the same: what A has besides is not checked.
+// parseRange reads A..B. A...B is read as the same: what A has besides is not checked. An A that is not there stands for HEAD to git, and is a variable of CI
+// that is not set to us: nothing would be checked.
 func parseRange(text string) (base, tip string, err error) {
 	base, tip, ok := strings.Cut(text, "..")
 	tip = strings.TrimPrefix(tip, ".")
 	switch {
-	case !ok || strings.HasPrefix(base, "-") || strings.HasPrefix(tip, "-") || strings.HasPrefix(base, "^") || strings.Contains(tip, ".."):
+	case !ok || base == "" || strings.HasPrefix(base, "-") || strings.HasPrefix(tip, "-") || strings.HasPrefix(base, "^") || strings.Contains(tip, ".."):
 		return "", "", &fault.UsageError{Message: fmt.Sprintf("--range %q: want A..B", text), Hint: "such as --range origin/main..HEAD"}
-	case base != "" && strings.Trim(base, "0") == "":
+	case strings.Trim(base, "0") == "":
 		return "", "", &fault.UsageError{
 			Message: fmt.Sprintf("--range %q: a new branch has no commit before", text), Hint: "name the branch that it will be merged into, such as --range origin/main..HEAD",
 		}
 	}
-	return cmp.Or(base, "HEAD"), cmp.Or(tip, "HEAD"), nil
+	return base, cmp.Or(tip, "HEAD"), nil
 }
 
 // checkRevision refuses what is no commit here, and knows why it may be missing.
