@@ -51,7 +51,7 @@ var callRows = []Row{
 	{Reason: "timed-out", Exit: Nothing, Means: "what was watched for did not happen in the time given", Hint: "wait longer, or take other work",
 		errs: []error{lease.ErrTimeUp}},
 	{Reason: "bad-config", Exit: Usage, Means: "a setting has a value that can't be used", Hint: "`git worklease config show --show-origin` lists all settings",
-		errs: []error{config.ErrConfig, session.ErrSessionName}},
+		errs: []error{config.ErrConfig, session.ErrSessionName}, tell: tellConfig},
 	{Reason: "requires-version", Exit: Usage, Means: "the policy file requires another version", Hint: "install the version that the policy asks for",
 		errs: []error{config.ErrRequires}},
 	{Reason: "not-a-repository", Exit: Usage, Means: "there is no git repository here, and no remote was named", Hint: "go to a clone, or name the remote with --remote URL",

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/git-worklease/git-worklease/internal/config"
 	"github.com/git-worklease/git-worklease/internal/session"
 	"github.com/git-worklease/git-worklease/internal/term"
 	"github.com/git-worklease/git-worklease/lease"
@@ -15,6 +16,14 @@ func tellUsage(f *Fault, err error, _ Scene) {
 	var e *UsageError
 	if errors.As(err, &e) && e.Hint != "" {
 		f.Hint = e.Hint
+	}
+}
+
+// tellConfig sends nobody to `config show` for a policy file that can't be read: it can't either.
+func tellConfig(f *Fault, err error, _ Scene) {
+	var e *config.Error
+	if errors.As(err, &e) && e.Origin.Source == config.SourcePolicy {
+		f.Hint = "correct that line of the policy file"
 	}
 }
 
