@@ -195,7 +195,7 @@ func (w *work) codeRemote() string {
 
 // target is where a push goes to, as git tells its hook.
 func (w *work) target(ctx context.Context, name, address string) guard.Target {
-	t := guard.Target{Skip: "refs/worklease/"}
+	t := guard.Target{Skip: "refs/worklease/", Home: w.codeRemote()}
 	if w.settings != nil && w.settings.Prefix.V != "" {
 		t.Skip = w.settings.Prefix.V
 	}

@@ -57,6 +57,8 @@ type Target struct {
 	Remote string
 	// Elsewhere says that it is neither the authority's repository nor one whose claims are coordinated in another.
 	Elsewhere bool
+	// Home is the remote that the code is shared by. What it has is not judged again where a push goes elsewhere, such as all of the past in a new fork.
+	Home string
 	// Skip is the prefix of refs that are never judged: the claims' own.
 	Skip string
 }
@@ -85,11 +87,14 @@ type pushed struct {
 	commits     []hooks.Commit
 }
 
-// pushed finds the commits of each ref that the remote does not have yet.
+// pushed finds the commits of each ref that the remote does not have yet, nor the team.
 func (g *Guard) pushed(ctx context.Context, to Target, updates []Update) ([]pushed, error) {
 	there := []string{"--ignore-missing", "--not"}
 	if to.Remote != "" {
 		there = append(there, "--remotes="+to.Remote)
+	}
+	if to.Elsewhere && to.Home != "" {
+		there = append(there, "--remotes="+to.Home)
 	}
 	for _, u := range updates {
 		if u.Old != "" {
