@@ -69,7 +69,7 @@ func detailsOf(f *guard.Finding, s Scene) findingDetails {
 func findingText(f *guard.Finding, op guard.Operation, s Scene) string {
 	switch f.Kind {
 	case guard.KindRival:
-		return fmt.Sprintf("%s is claimed by %s", pathList(f.Paths), tenure(f.Rival, s))
+		return fmt.Sprintf("%s %s claimed by %s", pathList(f.Paths), oneOrMore(f.Paths, "is", "are"), tenure(f.Rival, s))
 	case guard.KindShort:
 		return fmt.Sprintf("%s has %s left, and a %s asks for %s", term.Clean(string(f.Resource)), term.Span(f.Left), op, term.Span(f.Wanted))
 	case guard.KindLost:
@@ -89,7 +89,7 @@ func findingText(f *guard.Finding, op guard.Operation, s Scene) string {
 func needText(f *guard.Finding, s Scene) string {
 	who := "branch " + term.Clean(strings.TrimPrefix(f.Ref, "refs/heads/")) + " needs"
 	if f.Need.Rule.Branch == "" {
-		who = pathList(f.Paths) + " needs"
+		who = pathList(f.Paths) + oneOrMore(f.Paths, " needs", " need")
 	}
 	switch f.Need.Kind {
 	case hooks.NeedAny:
@@ -98,7 +98,7 @@ func needText(f *guard.Finding, s Scene) string {
 		if f.Need.Rule.Branch != "" {
 			who += " for " + pathList(f.Paths)
 		}
-		return who + " a path claim, and you hold none that covers it"
+		return who + " a path claim, and you hold none that covers " + oneOrMore(f.Paths, "it", "them")
 	}
 	who += " " + term.Clean(string(f.Need.Resource)) + ", which "
 	if f.Rival != nil {
@@ -133,6 +133,14 @@ func pathList(paths []string) string {
 		list += fmt.Sprintf(" and %d more", more)
 	}
 	return list
+}
+
+// oneOrMore is the word that goes with so many paths.
+func oneOrMore(paths []string, one, more string) string {
+	if len(paths) == 1 {
+		return one
+	}
+	return more
 }
 
 // guardHint is what to do about the first finding; of claims that are missing, about all of them at once.
