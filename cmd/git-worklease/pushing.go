@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -167,7 +168,7 @@ func (p *pushing) look(ctx context.Context) error {
 	p.code.Options = options
 	if err != nil {
 		p.show(p.refusals(err))
-		return err
+		return p.orLost(ctx, err)
 	}
 	prefix := p.work.settings.Prefix.V
 	for _, r := range plan.Refs {
@@ -186,6 +187,19 @@ func (p *pushing) look(ctx context.Context) error {
 		p.plan.Refs = nil
 	}
 	return p.code.Submodules(ctx)
+}
+
+// orLost is a refusal of the code, or that a claim was lost, which a hook of ours may have refused it for: git keeps no exit status of a hook's.
+func (p *pushing) orLost(ctx context.Context, refused error) error {
+	if !errors.Is(refused, remote.ErrCodeRefused) {
+		return refused
+	}
+	attempt, cancel := p.work.attempt(ctx)
+	defer cancel()
+	if _, err := p.work.lease.Verify(attempt, p.claims...); errors.Is(err, lease.ErrLost) {
+		return err
+	}
+	return refused
 }
 
 // submodules is what git does about submodules: the flag's or the settings' word.
