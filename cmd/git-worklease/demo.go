@@ -45,7 +45,7 @@ type demoStep struct {
 	want  fault.Exit
 	// git is a command of git's instead, and shows what it must print on standard output.
 	git, shows string
-	// meanwhile are steps that are played once the command has read the claims, before it writes.
+	// meanwhile are steps that are played once the command has decided what to write, before it does.
 	meanwhile []demoStep
 }
 
@@ -174,7 +174,7 @@ func (d *demo) play(ctx context.Context, steps []demoStep) ([]demoResult, error)
 	var results []demoResult
 	for i := range steps {
 		step := &steps[i]
-		d.clock.offset += step.after
+		d.clock.advance(step.after)
 		d.introduce(step)
 		if step.user == "" {
 			continue
@@ -230,7 +230,7 @@ func (d *demo) do(ctx context.Context, step *demoStep, r *demoResult) (between [
 	}
 	r.Exit = fault.Exit(execute(ctx, e))
 	if err == nil && !played {
-		err = fmt.Errorf("demo: %s: git worklease %s: it has read nothing", step.user, step.args)
+		err = fmt.Errorf("demo: %s: git worklease %s: it has written nothing", step.user, step.args)
 	}
 	return between, err
 }
@@ -255,14 +255,14 @@ func (d *demo) doGit(ctx context.Context, step *demoStep, dir string, environ []
 	return 0, err
 }
 
-// pausedStore pauses after it was read.
+// pausedStore pauses once the records are made that are about to be sent.
 type pausedStore struct {
 	refstore.Store
 	pause func()
 }
 
-func (s *pausedStore) List(ctx context.Context, patterns ...string) ([]refstore.Ref, error) {
-	refs, err := s.Store.List(ctx, patterns...)
+func (s *pausedStore) Build(changes ...refstore.Change) (*refstore.Tx, error) {
+	tx, err := s.Store.Build(changes...)
 	s.pause()
-	return refs, err
+	return tx, err
 }

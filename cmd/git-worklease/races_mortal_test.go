@@ -120,7 +120,9 @@ func runProgram(how string) int {
 		case "reads":
 			f.reads, err = strconv.ParseBool(value)
 		case "late":
-			clock.offset, err = time.ParseDuration(value)
+			var late time.Duration
+			late, err = time.ParseDuration(value)
+			clock.advance(late)
 		}
 		if err != nil {
 			return 99

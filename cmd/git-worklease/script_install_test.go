@@ -26,7 +26,7 @@ func TestCase61HelpOpensTheManPage(t *testing.T) {
 		"git help worklease":      "Everybody else",
 		"man git-worklease-claim": "--ttl",
 		"git worklease version":   "git-worklease version ",
-		"git worklease claim -h":  "git worklease claim KEY...",
+		"git worklease claim -h":  "git worklease claim [KEY...]",
 		"git help -a":             "worklease",
 	} {
 		words := strings.Fields(command)
