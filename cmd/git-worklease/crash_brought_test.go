@@ -108,7 +108,8 @@ func (s *site) killStepped(t *testing.T, name string, book *ledger) {
 func (s *site) killTraced(t *testing.T, name string, book *ledger) {
 	t.Helper()
 	needStrace(t)
-	alice, carol := s.worker(t, "alice"), s.worker(t, "carol")
+	const session = "WORKLEASE_SESSION=work" // or strace is taken for another worker
+	alice, carol := s.worker(t, "alice", session), s.worker(t, "carol", session)
 	tracedKills("fsync", "renameat", "unlinkat", "mkdirat")(func(kill func(*exec.Cmd) bool) bool {
 		b := s.bring(t, alice, carol)
 		w, args, then := bringings[name](b)
