@@ -42,8 +42,8 @@ func newCheck(a *app) *cobra.Command {
 
 Of what is staged (the default), it compares what this clone remembers that this session holds, by
 the policy here and that of the remote's default branch as it was fetched last. Others' path claims
-count as well: where no claim of yours covers a path, the remote is asked for them, at most once a
-minute. Nothing is renewed. Of a range of commits, it looks at what they name in their trailers,
+count as well: where no claim of yours covers a path, the remote is asked for them, unless it
+showed none within the last minute. Nothing is renewed. Of a range of commits, it looks at what they name in their trailers,
 "Worklease-Claim: RESOURCE GENERATION", and asks the remote whether those generations were: this
 needs no session, and is meant for CI. Trailers are evidence, not proof: anybody who can read the
 remote can write one. The policy is that of A, not that of the change.
