@@ -1,6 +1,7 @@
 package install
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -308,6 +309,33 @@ func TestPreCommitWithOlderHook(t *testing.T) {
 	s.uninstall()
 	if r, calls := s.commit(), s.calls(); r.Code != 0 || calls != "older: " {
 		t.Errorf("%+v after\n%s", r, calls)
+	}
+}
+
+// TestLefthookReadsNothing: lefthook loses git's lines once a command that asked for them ends without having read more than a pipe holds; ours has read
+// them by then.
+func TestLefthookReadsNothing(t *testing.T) {
+	t.Parallel()
+	m := tools()[1]
+	s := newToolSite(t, m)
+	s.mustSetUp(m)
+	s.obey(s.install())
+	s.mustSetUp(m)
+	const refs = 140 // 80 kB of lines
+	var tags strings.Builder
+	for i := range refs {
+		fmt.Fprintf(&tags, "create refs/tags/v%0240d HEAD\n", i)
+	}
+	s.write("tags", tags.String())
+	if r := s.Run(s.t.Context(), "sh", "-c", "git update-ref --stdin <tags"); r.Code != 0 {
+		t.Fatalf("%+v", r)
+	}
+	s.calls()
+	if r := s.Run(t.Context(), "git", "push", "--quiet", "--tags", "origin"); r.Code != 0 {
+		t.Fatalf("%+v", r)
+	}
+	if calls := s.calls(); strings.Count(calls, "\n< refs/tags/v") != refs || !strings.Contains(calls, "managed: pre-push") {
+		t.Errorf("of %d lines, ours was given %d (%.200s)", refs, strings.Count(calls, "\n< refs/tags/v"), calls)
 	}
 }
 

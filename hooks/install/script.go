@@ -141,11 +141,12 @@ func line(h Hook) string {
 	}
 }
 
-// lefthookPart is what is added to lefthook's configuration.
+// lefthookPart is what is added to lefthook's configuration. At a push it goes first: lefthook (2.1) hands git's lines from one command to the next, and
+// they are lost to the rest once a command ends without having read them.
 func lefthookPart(h Hook) string {
 	part := string(h) + ":\n  commands:\n    worklease:\n"
 	if h == PrePush {
-		return part + "      run: git-worklease hooks run " + string(h) + " {0}\n      use_stdin: true"
+		return part + "      run: git-worklease hooks run " + string(h) + " {0}\n      use_stdin: true\n      priority: 1"
 	}
 	return part + "      run: if command -v git-worklease >/dev/null; then git-worklease hooks run " + string(h) + " {0}; fi"
 }
