@@ -70,7 +70,7 @@ var outside = []string{"internal/gitserver", "internal/bench", "internal/proof",
 // testMachinery must not be in the released binary.
 var testMachinery = []string{
 	"testing", "github.com/anishathalye/porcupine", "pgregory.net/rapid", "github.com/rogpeppe/go-internal/testscript",
-	module + "internal/gitserver", module + "internal/proof", module + "internal/proof/tally", module + "refstore/refstoretest",
+	module + "internal/gitserver", module + "internal/proof", module + "internal/proof/tally", module + "refstore/refstoretest", module + "providers/providertest",
 }
 
 const (

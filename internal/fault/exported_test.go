@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,7 +23,8 @@ var elsewhere = map[string]string{
 // TestEveryErrorHasARow finds the exported errors of the packages below, and fails for one that the table does not name.
 func TestEveryErrorHasARow(t *testing.T) {
 	named := identifiers(t, "table.go")
-	for _, dir := range []string{"../../refstore", "../../lease", "../config", "../session", "../gitenv", "../child", "../../hooks", "../../hooks/install", "../../hooks/guard", "../../hooks/server", "../../refstore/remote"} {
+	maps.Copy(named, identifiers(t, "provider.go"))
+	for _, dir := range []string{"../../refstore", "../../lease", "../config", "../session", "../gitenv", "../child", "../../hooks", "../../hooks/install", "../../hooks/guard", "../../hooks/server", "../../refstore/remote", "../../providers"} {
 		for _, name := range exportedErrors(t, dir) {
 			full := filepath.Base(dir) + "." + name
 			if !named[full] && elsewhere[full] == "" {

@@ -20,7 +20,7 @@ import (
 // Table is every reason that this program gives. The first row that fits an error holds, so that special rows stand before general ones.
 func Table() []Row {
 	var rows []Row
-	for _, part := range [][]Row{guardRows(), callRows, pushRows, commandRows, hookRows, policyRows, claimRows, recordRows, stateRows, remoteRows, serverRows} {
+	for _, part := range [][]Row{guardRows(), callRows, pushRows, commandRows, hookRows, policyRows, claimRows, recordRows, stateRows, providerRows, remoteRows, serverRows} {
 		rows = append(rows, part...)
 	}
 	return rows

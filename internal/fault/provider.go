@@ -1,0 +1,19 @@
+package fault
+
+import "github.com/git-worklease/git-worklease/providers"
+
+// providerRows are what trackers answer.
+var providerRows = []Row{
+	{Reason: "which-item", Exit: Usage, Means: "a key that is an item of several trackers", Hint: "write the whole key, as the message has it", errs: []error{providers.ErrAmbiguous}},
+	{Reason: "no-provider", Exit: Usage, Means: "a key without a scheme, and no tracker is set up that could know it", Hint: "`git worklease queue init` sets one up; or write a key with a scheme, such as task:login",
+		errs: []error{providers.ErrNoProvider}},
+	{Reason: "not-a-key", Exit: Usage, Means: "a text that no item of the trackers can be called", Hint: "write what the tracker calls the item, such as 42 or ENG-123, or a key with a scheme, such as task:login",
+		errs: []error{providers.ErrNotKey}},
+	{Reason: "no-such-item", Exit: Nothing, Means: "the tracker has no such item, or none that this user may see", Hint: "`git worklease queue list` shows what there is", errs: []error{providers.ErrNotFound}},
+	{Reason: "item-taken", Exit: Refused, Means: "the tracker has given the item to another", Hint: "take other work", errs: []error{providers.ErrTaken}},
+	{Reason: "tracker-unauthorised", Exit: Forbidden, Means: "the tracker wants a token, or one that may do more", Hint: "set the token that the message names", errs: []error{providers.ErrUnauthorised}},
+	{Reason: "tracker-unsupported", Exit: Forbidden, Means: "the tracker, or the version of it, can't do that", errs: []error{providers.ErrUnsupported}},
+	{Reason: "rate-limited", Exit: Unknown, Means: "the tracker wants fewer requests", Hint: "wait until the time that the message names", errs: []error{providers.ErrRateLimited}},
+	{Reason: "tracker-broken", Exit: Unknown, Means: "what the tracker says, or has on disk, can't be understood", Hint: "look at the place that the message names", errs: []error{providers.ErrBroken}},
+	{Reason: "tracker-unavailable", Exit: Unknown, Means: "the tracker does not answer", Hint: "repeat it later; claims are renewed and released without it", errs: []error{providers.ErrUnavailable}},
+}
