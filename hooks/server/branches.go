@@ -25,7 +25,7 @@ func (j *judge) judgeBranches(updates []update) error {
 	if len(updates) == 0 {
 		return nil
 	}
-	policy, err := j.policyOf("HEAD")
+	policy, err := j.policyOf(j.tips[j.head])
 	if err != nil {
 		return j.withoutPolicy(updates, err)
 	}
@@ -42,9 +42,12 @@ func (j *judge) judgeBranches(updates []update) error {
 	return nil
 }
 
-// policyOf reads the policy of a commit; one that has none is empty.
-func (j *judge) policyOf(commit string) (*config.Policy, error) {
-	file, err := j.objects.read(commit+":"+config.PolicyFile, maxFile)
+// policyOf reads the policy of a commit; one that has none is empty, and so is that of no commit.
+func (j *judge) policyOf(commit refstore.OID) (*config.Policy, error) {
+	if commit.IsZero() {
+		return &config.Policy{}, nil
+	}
+	file, err := j.objects.read(string(commit)+":"+config.PolicyFile, maxFile)
 	switch {
 	case err != nil:
 		return nil, err
@@ -66,7 +69,7 @@ func (j *judge) keepPolicy(updates []update) error {
 		if u.next.IsZero() || !j.isDefault(u.ref) {
 			continue
 		}
-		if _, err := j.policyOf(string(u.next)); errors.Is(err, config.ErrConfig) || errors.Is(err, config.ErrRequires) {
+		if _, err := j.policyOf(u.next); errors.Is(err, config.ErrConfig) || errors.Is(err, config.ErrRequires) {
 			j.refuse(u.ref, fmt.Errorf("%w: %w", errPolicy, err), "")
 		} else if err != nil {
 			return err
@@ -79,7 +82,7 @@ func (j *judge) keepPolicy(updates []update) error {
 func (j *judge) withoutPolicy(updates []update, why error) error {
 	for _, u := range updates {
 		if !u.next.IsZero() && j.isDefault(u.ref) {
-			if _, err := j.policyOf(string(u.next)); err == nil {
+			if _, err := j.policyOf(u.next); err == nil {
 				continue
 			}
 		}
@@ -88,23 +91,15 @@ func (j *judge) withoutPolicy(updates []update, why error) error {
 	return nil
 }
 
-func (j *judge) isDefault(ref string) bool {
-	if j.head == "" {
-		out, err := j.Git.Output(j.ctx, "symbolic-ref", "-q", "HEAD")
-		if j.head = strings.TrimSpace(string(out)); err != nil {
-			j.head = "none"
-		}
-	}
-	return j.head == ref
-}
+func (j *judge) isDefault(ref string) bool { return j.head == ref }
 
 // judgeBranch judges one branch.
 func (j *judge) judgeBranch(u update, enforce config.Enforce, rules []config.Rule) error {
-	was, err := j.objects.read(u.ref, 0)
-	if err != nil || was.id == u.next || enforce.Exempts(u.ref, j.User) {
-		return err
+	was := j.tips[u.ref]
+	if was == u.next || enforce.Exempts(u.ref, j.User) {
+		return nil
 	}
-	m := &move{judge: j, ref: u.ref, branch: strings.TrimPrefix(u.ref, heads), was: was.id, next: u.next}
+	m := &move{judge: j, ref: u.ref, branch: strings.TrimPrefix(u.ref, heads), was: was, next: u.next}
 	needs, err := m.needs(rules)
 	if errors.Is(err, lease.ErrBadResource) {
 		j.refuse(u.ref, err, "")
@@ -139,12 +134,16 @@ func (j *judge) inUse(open []hooks.Need) ([]hooks.Need, error) {
 			continue
 		}
 		name := j.Settings.Prefix + "claims/" + lease.EncodeName(string(n.Resource))
-		ref, err := j.objects.ref(name)
+		tips, err := readTips(j.ctx, j.Git, name)
 		if err != nil {
 			return nil, err
 		}
-		if ref.Commit.OID.IsZero() {
+		if tips[name].IsZero() {
 			continue
+		}
+		ref, err := j.objects.record(name, string(tips[name]))
+		if err != nil {
+			return nil, err
 		}
 		rec, err := lease.ReadRecord(j.Settings.Prefix, name, ref.Commit)
 		if ref.Err != nil || err != nil || !rec.Released() && j.Now.Before(rec.Until()) {
@@ -218,12 +217,8 @@ func (m *move) commits(tip, other refstore.OID) ([]hooks.Commit, error) {
 	if !other.IsZero() {
 		revisions = append(revisions, "^"+string(other))
 	}
-	if !m.isDefault(m.ref) {
-		if head, err := m.objects.read("HEAD", 0); err != nil {
-			return nil, err
-		} else if !head.id.IsZero() {
-			revisions = append(revisions, "^"+string(head.id))
-		}
+	if head := m.tips[m.head]; !m.isDefault(m.ref) && !head.IsZero() {
+		revisions = append(revisions, "^"+string(head))
 	}
 	return hooks.Commits(m.ctx, m.Git, revisions...)
 }

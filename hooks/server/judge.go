@@ -53,7 +53,9 @@ type judge struct {
 	ctx     context.Context //nolint:containedctx // of the one call
 	objects *objects
 	verdict *Verdict
-	// head is the default branch, "none" where HEAD is none; "" until somebody asks.
+	// tips is what stands at the refs that the push changes, and at those that it is judged by.
+	tips map[string]refstore.OID
+	// head is the default branch, or HEAD where that is no branch.
 	head string
 	// held are the resources whose claims the push renews or makes.
 	held []lease.Resource
@@ -84,7 +86,9 @@ func (p *Push) Judge(ctx context.Context, lines []byte) (*Verdict, error) {
 	if j.objects, err = openObjects(ctx, p.Git, format); err != nil {
 		return nil, err
 	}
-	err = j.judgeClaims(ours)
+	if err = j.readTips(ours, branches); err == nil {
+		err = j.judgeClaims(ours)
+	}
 	if err == nil {
 		err = j.judgeBranches(branches)
 	}
@@ -122,12 +126,12 @@ func (j *judge) judgeClaims(updates []update) error {
 		return nil
 	}
 	var err error
-	if tx.Meta, err = j.objects.ref(j.Settings.Prefix + "meta"); err != nil {
+	if tx.Meta, err = j.standsAt(j.meta()); err != nil {
 		return err
 	}
 	for _, u := range updates {
 		s := lease.RefStep{Ref: u.ref}
-		if s.Old, err = j.objects.ref(u.ref); err != nil {
+		if s.Old, err = j.standsAt(u.ref); err != nil {
 			return err
 		}
 		s.New = refstore.Ref{Name: u.ref}
@@ -164,18 +168,17 @@ func (j *judge) judgeSteps(tx *lease.Transaction) {
 }
 
 func (j *judge) claimOrMeta(ref string) bool {
-	return ref == j.Settings.Prefix+"meta" || strings.HasPrefix(ref, j.Settings.Prefix+"claims/")
+	return ref == j.meta() || strings.HasPrefix(ref, j.Settings.Prefix+"claims/")
 }
 
 // standing reads all claims that stand.
 func (j *judge) standing() (highest lease.Generation, authority string, err error) {
-	out, err := j.Git.Output(j.ctx, "for-each-ref", "--format=%(refname)", j.Settings.Prefix+"claims/")
+	tips, err := readTips(j.ctx, j.Git, j.Settings.Prefix+"claims/")
 	if err != nil {
 		return 0, "", err
 	}
-	for name := range strings.Lines(string(out)) {
-		name = strings.TrimSuffix(name, "\n")
-		ref, err := j.objects.ref(name)
+	for name, tip := range tips {
+		ref, err := j.objects.record(name, string(tip))
 		if err != nil {
 			return 0, "", err
 		}

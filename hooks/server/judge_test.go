@@ -116,6 +116,20 @@ func TestOtherRefs(t *testing.T) {
 	}
 }
 
+// TestNamesakes: where a ref is not there, a tag or a branch that is called like it does not stand for it.
+func TestNamesakes(t *testing.T) {
+	b := newBare(t, false)
+	ref := "refs/worklease/agents/alice"
+	first := b.commit("hello\n")
+	for _, namesake := range []string{"refs/tags/" + ref, "refs/heads/" + ref, "refs/remotes/" + ref} {
+		b.git("update-ref", namesake, first)
+		b.wants(ref, "", "")
+		b.git("update-ref", "-d", namesake)
+	}
+	b.git("update-ref", ref, first)
+	b.wants(ref, "", "not to be deleted")
+}
+
 // TestSymbolicRefs: a ref of ours is none.
 func TestSymbolicRefs(t *testing.T) {
 	b := newBare(t, false)

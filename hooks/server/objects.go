@@ -59,7 +59,7 @@ func (o *objects) close() error {
 // errOutput is an answer of git's that can't be understood.
 var errOutput = errors.New("git cat-file: unexpected output")
 
-// read is what a name stands for: a ref, an ID, a file of a commit. At most limit bytes of it are kept.
+// read is what a name stands for: an ID, HEAD, a file of a commit. At most limit bytes of it are kept.
 func (o *objects) read(name string, limit int64) (object, error) {
 	if _, err := io.WriteString(o.in, name+"\n"); err != nil {
 		return object{}, fmt.Errorf("git cat-file: %w", err)
@@ -106,10 +106,7 @@ func (o *objects) content(size, limit int64) (content []byte, err error) {
 	return content, nil
 }
 
-// ref is what stands at a ref, as a record; its Err says why it is none.
-func (o *objects) ref(name string) (refstore.Ref, error) { return o.record(name, name) }
-
-// record reads a commit by a name, as what stands at a ref.
+// record reads a commit by its ID or a name, as what stands at a ref; its Err says why it is none.
 func (o *objects) record(ref, name string) (refstore.Ref, error) {
 	obj, err := o.read(name, refstore.MaxCommit)
 	if err != nil || obj.id.IsZero() {
