@@ -42,11 +42,24 @@ const logFields = 5
 // from others must have been checked not to be an option. It returns [ErrShallow], wrapped, where a commit's parents are missing, and a
 // [*gitexec.Error] where git fails, as for a commit that isn't there.
 func Commits(ctx context.Context, g *gitexec.Git, revisions ...string) ([]Commit, error) {
+	return commits(ctx, g, nil, revisions)
+}
+
+// CommitsBeyond are the commits of a tip that none of the others has, however many these are; those that aren't there have none.
+func CommitsBeyond(ctx context.Context, g *gitexec.Git, tip string, others []string) ([]Commit, error) {
+	var lines strings.Builder
+	for _, other := range others {
+		lines.WriteString("^" + other + "\n")
+	}
+	return commits(ctx, g, []byte(lines.String()), []string{tip, "--ignore-missing", "--stdin"})
+}
+
+func commits(ctx context.Context, g *gitexec.Git, stdin []byte, revisions []string) ([]Commit, error) {
 	args := slices.Concat(
 		[]string{"--no-replace-objects", "-c", "log.showRoot=true", "log", "-c", "--no-color", "--no-show-signature", "--no-notes", "--encoding=UTF-8", logFormat},
 		rawDiff, revisions, []string{"--"},
 	)
-	out, err := g.Output(ctx, args...)
+	out, err := g.Pipe(ctx, stdin, args...)
 	if err != nil || len(out) == 0 {
 		return nil, err
 	}

@@ -99,7 +99,7 @@ func (j *judge) judgeBranch(u update, enforce config.Enforce, rules []config.Rul
 	if was == u.next || enforce.Exempts(u.ref, j.User) {
 		return nil
 	}
-	m := &move{judge: j, ref: u.ref, branch: strings.TrimPrefix(u.ref, heads), was: was, next: u.next}
+	m := &move{judge: j, enforce: enforce, ref: u.ref, branch: strings.TrimPrefix(u.ref, heads), was: was, next: u.next}
 	needs, err := m.needs(rules)
 	if errors.Is(err, lease.ErrBadResource) {
 		j.refuse(u.ref, err, "")
@@ -156,12 +156,13 @@ func (j *judge) inUse(open []hooks.Need) ([]hooks.Need, error) {
 // move is how a branch moves.
 type move struct {
 	*judge
+	enforce     config.Enforce
 	ref, branch string
 	was, next   refstore.OID
 }
 
 // needs are what the rules ask for. A rule about all branches is asked about what is new to all of them, since whatever came to any has been
-// judged by it then. One about some branches is asked about all that comes to this one: it may have come to another before, to which it does
+// judged by it then, unless the branch is exempt. One about some branches is asked about all that comes to this one: it may have come to another before, to which it does
 // not apply.
 func (m *move) needs(rules []config.Rule) ([]hooks.Need, error) {
 	var everywhere, here []config.Rule
@@ -178,9 +179,28 @@ func (m *move) needs(rules []config.Rule) ([]hooks.Need, error) {
 		return nil, err
 	}
 	more, err := m.asked(everywhere, func() ([]hooks.Commit, error) {
-		return hooks.Commits(m.ctx, m.Git, string(m.next), "--not", "--branches")
+		judged, err := m.judgedTips()
+		if err != nil {
+			return nil, err
+		}
+		return hooks.CommitsBeyond(m.ctx, m.Git, string(m.next), judged)
 	})
 	return append(needs, more...), err
+}
+
+// judgedTips are the tips of all branches that are not exempt.
+func (m *move) judgedTips() ([]string, error) {
+	tips, err := readTips(m.ctx, m.Git, heads)
+	if err != nil {
+		return nil, err
+	}
+	var judged []string
+	for ref, tip := range tips {
+		if !m.enforce.Exempts(ref) {
+			judged = append(judged, string(tip))
+		}
+	}
+	return judged, nil
 }
 
 // asked are what some rules ask for because of what comes to the branch, and because of what is taken away from it.
