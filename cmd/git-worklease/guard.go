@@ -217,13 +217,15 @@ func (w *work) target(ctx context.Context, name, address string) guard.Target {
 	return t
 }
 
-// sameURL says whether two URLs name the same repository, by whichever protocol: the host and the path count.
+// sameURL says whether two URLs name the same repository, by whichever protocol: the host and the path count. Case doesn't, since it does not at most hosts, and
+// to take a repository for the team's is the stricter error.
 func sameURL(a, b string) bool { return a != "" && repositoryOf(a) == repositoryOf(b) }
 
 func repositoryOf(address string) string {
 	host, path := "", address
 	switch gitexec.KindOf(address) {
-	case gitexec.KindPath:
+	case gitexec.KindPath, gitexec.KindFile:
+		path = realPath(gitexec.FilePath(address))
 	default:
 		if u, err := url.Parse(address); err == nil && u.Host != "" {
 			host, path = u.Hostname(), u.Path
@@ -231,5 +233,15 @@ func repositoryOf(address string) string {
 			host, path = before[strings.LastIndexByte(before, '@')+1:], after
 		}
 	}
-	return strings.ToLower(host) + "/" + strings.Trim(strings.TrimSuffix(strings.TrimSuffix(path, "/"), ".git"), "/")
+	return strings.ToLower(host + "/" + strings.Trim(strings.TrimSuffix(strings.TrimSuffix(path, "/"), ".git"), "/"))
+}
+
+// realPath is where a repository's path leads, by links as well; git adds the end of its name.
+func realPath(path string) string {
+	for _, name := range []string{path, strings.TrimRight(path, "/") + ".git"} {
+		if resolved, err := filepath.EvalSymlinks(name); err == nil {
+			return filepath.ToSlash(resolved)
+		}
+	}
+	return filepath.ToSlash(path)
 }

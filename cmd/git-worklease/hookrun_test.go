@@ -52,7 +52,7 @@ func TestCase58HooksNameTheUpgrade(t *testing.T) {
 }
 
 func TestSameURL(t *testing.T) {
-	same := []string{"https://example.com/acme/app", "https://alice@example.com/acme/app.git", "ssh://git@Example.com:2222/acme/app.git/", "git@example.com:acme/app", "git://example.com/acme/app"}
+	same := []string{"https://example.com/acme/app", "https://example.com/Acme/App", "https://alice@example.com/acme/app.git", "ssh://git@Example.com:2222/acme/app.git/", "git@example.com:acme/app", "git://example.com/acme/app"}
 	for _, a := range same {
 		for _, b := range append(same[1:], same[0]) {
 			if !sameURL(a, b) {
@@ -65,8 +65,20 @@ func TestSameURL(t *testing.T) {
 			}
 		}
 	}
-	if !sameURL("/srv/app.git", "/srv/app/") || sameURL("", "") {
+	if !sameURL("/srv/app.git", "/srv/app/") || !sameURL("/srv/app.git", "file:///srv/app") || sameURL("", "") {
 		t.Error("paths")
+	}
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "app.git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("app.git", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range []string{"app", "link", "link/"} {
+		if !sameURL(filepath.Join(dir, "app.git"), filepath.ToSlash(dir)+"/"+other) {
+			t.Errorf("%s is another", other)
+		}
 	}
 }
 
