@@ -74,7 +74,7 @@ func hintFor(err error) string {
 	}
 	switch breach.Breach {
 	case lease.BreachStamp:
-		return "set this machine's clock"
+		return "set this machine's clock; where it is right, push what is large to a tag first, since the stamp is from before"
 	case lease.BreachForced:
 		return "ask whoever administers the server"
 	case lease.BreachTorn:
