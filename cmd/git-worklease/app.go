@@ -30,6 +30,8 @@ type app struct {
 	early bool
 	// releases says that the command ends claims.
 	releases bool
+	// judges says that the command goes by the policy's rules, so that those must be readable.
+	judges bool
 	// opened is what the command works with, once it is there.
 	opened *work
 	// authority is the ID of the authority, once it is known.

@@ -15,6 +15,7 @@ const metaBranch = "branch"
 
 // branchKeys are the keys that the policy's rules ask for on the branch that is checked out, and the meta of a claim that is for it.
 func (a *app) branchKeys(ctx context.Context, meta map[string]string) (keys []string, forBranch map[string]string, err error) {
+	a.judges = true
 	w, err := a.openSettings(ctx)
 	if err != nil {
 		return nil, nil, err

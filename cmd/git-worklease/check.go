@@ -73,6 +73,7 @@ func (a *app) runCheck(ctx context.Context, o checkOptions) (*outcome, error) {
 	if !slices.Contains([]string{formatPlain, formatJSON, formatGitHub}, o.format) {
 		return nil, &fault.UsageError{Message: fmt.Sprintf("--format %q: want plain, json or github", o.format)}
 	}
+	a.judges = true
 	a.flags.json = a.flags.json || o.format == formatJSON
 	o.branch = strings.TrimPrefix(o.branch, "refs/heads/")
 	switch {

@@ -55,6 +55,7 @@ type settingJSON struct {
 }
 
 func (a *app) runConfig(ctx context.Context, o configOptions) (*outcome, error) {
+	a.judges = true // it shows what is judged by
 	w, err := a.openSettings(ctx)
 	if w == nil || w.settings == nil {
 		return nil, err

@@ -77,7 +77,7 @@ func (x *examination) settings(ctx context.Context) bool {
 	x.w = w
 	policy, _ := config.ReadPolicy(w.repo.WorkTree) // it could be read a moment ago
 	doctor.Version(&x.r, x.version, policy)
-	doctor.Settings(&x.r, w.settings)
+	doctor.Settings(&x.r, w.settings, w.flaw)
 	x.hooks(ctx)
 	return err == nil
 }

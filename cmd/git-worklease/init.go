@@ -64,7 +64,7 @@ type initJSON struct {
 }
 
 func (a *app) runInit(ctx context.Context, o initOptions) (*outcome, error) {
-	a.writes = !o.dryRun
+	a.writes, a.judges = !o.dryRun, true
 	w, err := a.open(ctx)
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ type pushing struct {
 }
 
 func (a *app) runPush(ctx context.Context, o *pushOptions) (*outcome, error) {
-	a.writes = true
+	a.writes, a.judges = true, true
 	if err := o.check(); err != nil {
 		return nil, err
 	}

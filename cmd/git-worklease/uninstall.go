@@ -61,6 +61,11 @@ func (a *app) runUninstall(ctx context.Context, o uninstallOptions) (*outcome, e
 		return nil, err
 	}
 	w, err := a.openState(ctx)
+	if !o.remote && ofPolicy(err) {
+		a.notice("%s; what is removed does not depend on it", a.judge(err).Message)
+		a.policy = func(context.Context, *work) (*config.Policy, error) { return &config.Policy{}, nil }
+		w, err = a.openState(ctx)
+	}
 	if err == nil {
 		err = w.keysLeft(o.remote)
 	}
@@ -85,6 +90,12 @@ func (a *app) runUninstall(ctx context.Context, o uninstallOptions) (*outcome, e
 		return nil, err
 	}
 	return &outcome{result: j, failure: changed, text: func(p *printer) { printUninstall(p, c.Repo.WorkTree, j, o) }}, nil
+}
+
+// ofPolicy says that the policy file can't be used.
+func ofPolicy(err error) bool {
+	var bad *config.Error
+	return errors.Is(err, config.ErrRequires) || errors.As(err, &bad) && bad.Origin.Source == config.SourcePolicy
 }
 
 // keysLeft refuses to remove the keys of claims that have not ended. At the remote others may hold some as well, which is judged there.

@@ -29,6 +29,8 @@ type work struct {
 	git      *gitexec.Git
 	repo     *gitenv.Repo
 	policy   *config.Policy
+	// flaw is what is wrong with what the policy judges by; nil: nothing is.
+	flaw     error
 	settings *config.Settings
 	identity session.Identity
 	place    session.Place
@@ -41,7 +43,8 @@ type work struct {
 	lease  *lease.Authority
 }
 
-// openSettings finds the repository and the settings, and reads no state. Settings of which some can't be used come with an error.
+// openSettings finds the repository and the settings, and reads no state. Settings of which some can't be used come with an error. Whoever does not
+// judge needs no rules, and gets along with a policy that has a flaw.
 func (a *app) openSettings(ctx context.Context) (*work, error) {
 	w := &work{app: a, ctx: ctx, git: a.git()}
 	w.git.Asking = w.asking
@@ -50,8 +53,8 @@ func (a *app) openSettings(ctx context.Context) (*work, error) {
 		return nil, err
 	}
 	w.repo = repo
-	if w.policy, err = a.readPolicy(ctx, w); err != nil {
-		return nil, err
+	if w.policy, w.flaw = a.readPolicy(ctx, w); w.flaw != nil && (w.policy == nil || a.judges) {
+		return nil, w.flaw
 	}
 	if err := w.policy.Check(a.version); err != nil {
 		return nil, err
@@ -90,6 +93,9 @@ func (a *app) openState(ctx context.Context) (*work, error) {
 	}
 	if err := w.identify(); err != nil {
 		return nil, err
+	}
+	if w.flaw != nil {
+		a.notice("%s; until that is corrected, what goes by it is refused", term.Clean(w.flaw.Error()))
 	}
 	w.warnInert(ctx)
 	w.state, err = w.openKind(w.kind())

@@ -51,7 +51,7 @@ type policyValue struct {
 }
 
 // ReadPolicy reads the policy at the top of a work tree. An empty workTree, as in a bare repository, has none. A link is
-// followed as long as it stays within the work tree and out of its git directory. It returns an [*Error].
+// followed as long as it stays within the work tree and out of its git directory. It returns an [*Error], with a policy where [ParsePolicy] does.
 func ReadPolicy(workTree string) (*Policy, error) {
 	if workTree == "" {
 		return &Policy{}, nil
@@ -117,7 +117,8 @@ func policyOrigin(line int) Origin {
 }
 
 // ParsePolicy reads a policy file. A byte order mark and CRLF are accepted. Values are not judged here but by [Load], except
-// those that are not of the right kind. It returns an [*Error].
+// those that are not of the right kind. It returns an [*Error]. Where only [pools], [enforce] or a rule is at fault, the policy comes with the error:
+// its settings can be used, and nothing may be judged by it.
 func ParsePolicy(data []byte) (*Policy, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if len(data) > maxPolicy {
@@ -133,9 +134,14 @@ func ParsePolicy(data []byte) (*Policy, error) {
 	p := &Policy{Found: true, Data: data, values: map[string]policyValue{}}
 	lines := keyLines(data)
 	// First what says that this version may not be the right one to judge the rest.
-	for _, take := range []func(map[string]any, map[string]int) error{p.takeRequires, p.takeVersion, p.takeValues, p.takePools, p.takeEnforce, p.takeRules} {
+	for _, take := range []func(map[string]any, map[string]int) error{p.takeRequires, p.takeVersion, p.takeValues} {
 		if err := take(tree, lines); err != nil {
 			return nil, err
+		}
+	}
+	for _, take := range []func(map[string]any, map[string]int) error{p.takePools, p.takeEnforce, p.takeRules} {
+		if err := take(tree, lines); err != nil {
+			return p, err
 		}
 	}
 	return p, nil

@@ -163,3 +163,26 @@ func links(target string) func(*testing.T, string) {
 		}
 	}
 }
+
+// TestFlawedPolicy: settings can be used beside rules that can't, and never beside settings that can't.
+func TestFlawedPolicy(t *testing.T) {
+	for text, usable := range map[string]bool{
+		"remote = 'origin'\n[[rule]]\nbranch = 'a'": true,
+		"remote = 'origin'\n[enforce]\npush = 1":     true,
+		"remote = 'origin'\n[pools]\ngpu = 0":        true,
+		"remote = 'origin'\n[lease]\nttl = 3":        false,
+		"remote = 'origin'\nrule = [{branch = 'a'}":  false,
+		"version = 2\nremote = 'origin'\nrule = 1":   false,
+	} {
+		p, err := config.ParsePolicy([]byte(text))
+		if !errors.Is(err, config.ErrConfig) || (p != nil) != usable {
+			t.Errorf("%q: %v, %v", text, p, err)
+		}
+		if !usable {
+			continue
+		}
+		if s, err := config.Load(config.Sources{Policy: p}); err != nil || s.Remote.V != "origin" {
+			t.Errorf("%q: remote %q, %v", text, s.Remote.V, err)
+		}
+	}
+}

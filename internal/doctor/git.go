@@ -47,9 +47,13 @@ func Version(r *Report, running string, policy *config.Policy) {
 	}
 }
 
-// Settings names settings that can't be used and keys that are unknown.
-func Settings(r *Report, s *config.Settings) {
+// Settings names settings that can't be used and keys that are unknown. flaw is what is wrong with what the policy judges by.
+func Settings(r *Report, s *config.Settings, flaw error) {
 	bad := 0
+	if flaw != nil {
+		bad++
+		r.Fault(IDSettings, flaw)
+	}
 	for _, shown := range s.All() {
 		if shown.Bad != nil {
 			bad++
