@@ -34,7 +34,7 @@ func (UnclaimedError) Is(target error) bool { return target == lease.ErrNotHeld 
 func tellNotHeld(f *Fault, err error, _ Scene) {
 	if errors.As(err, &UnclaimedError{}) {
 		f.Message = "this session holds nothing, so there is no claim to push under"
-		f.Hint = "claim what the branch is about first, such as `git worklease claim task:login`"
+		f.Hint = "claim what the branch is about first, such as `git worklease claim task:login`, or push without a claim by `git push`"
 	}
 }
 
