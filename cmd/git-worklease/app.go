@@ -222,7 +222,7 @@ func (a *app) notice(format string, args ...any) {
 func (a *app) scene() fault.Scene {
 	s := fault.Scene{Now: a.clock.Now(), Zone: a.zone(), Writes: a.writes}
 	if a.opened != nil {
-		s.Self = a.opened.holder()
+		s.Self, s.Unnamed = a.opened.holder(), a.opened.state.Unnamed
 	}
 	return s
 }

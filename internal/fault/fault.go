@@ -46,6 +46,8 @@ type Scene struct {
 	Zone *time.Location
 	// Self is who the command speaks for.
 	Self lease.Holder
+	// Unnamed is the session that stands for the worktree where none is named, for a claim of its own, and "" for any other; nil where that is not known.
+	Unnamed func(lease.ClaimID) string
 	// Writes says that the command wanted to change a claim.
 	Writes bool
 }

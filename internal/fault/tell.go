@@ -78,6 +78,12 @@ func tellHeld(f *Fault, err error, s Scene) {
 			f.Hint = fmt.Sprintf("if that was you, `git worklease claim --supersede %s` takes it over", Quote(string(e.Resource)))
 		}
 	}
+	if s.Unnamed != nil {
+		if from := s.Unnamed(r.Claim); from != "" {
+			f.Hint = fmt.Sprintf("if that was you, before the session had a name, `git worklease release --session %s --to-session %s %s` hands it over",
+				Quote(from), Quote(s.Self.Session), Quote(string(e.Resource)))
+		}
+	}
 	if r.Purpose != "" {
 		f.Message += ": " + term.Clean(r.Purpose)
 	}

@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -44,6 +45,19 @@ func (s *State) Sessions() ([]Summary, error) {
 	}
 	slices.SortFunc(all, func(a, b Summary) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
+}
+
+// Unnamed is the session that stands for this worktree where nobody names one, if the claim is its own; "" if it is not, or that session is this one.
+func (s *State) Unnamed(claim lease.ClaimID) string {
+	name := defaultSession(s.o.Place.Worktree)
+	if name == s.o.Session {
+		return ""
+	}
+	sum := s.summary(filepath.Base(s.sessionPath(name)))
+	if sum.Err != nil || !slices.ContainsFunc(sum.Holds, func(h lease.Hold) bool { return h.Claim == claim && h.End == nil }) {
+		return ""
+	}
+	return name
 }
 
 // summary reads the session that a file is of.
