@@ -4,17 +4,21 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/git-worklease/git-worklease/lease"
 )
 
-// Keys that are no path although they have a slash or a colon, and paths that have a root.
-var (
-	itemKey  = regexp.MustCompile(`#[0-9]+$`)
-	driveKey = regexp.MustCompile(`^[A-Za-z]:[/\\]`)
-)
+// isItem says whether a key ends like the number of an item, and so is no path although it may have a slash.
+func isItem(key string) bool {
+	rest := strings.TrimRight(key, "0123456789")
+	return rest != key && strings.HasSuffix(rest, "#")
+}
+
+// hasDrive says whether a key begins like a path with a drive, and so is one although it has a colon.
+func hasDrive(key string) bool {
+	return len(key) > 2 && 'a' <= key[0]|0x20 && key[0]|0x20 <= 'z' && key[1] == ':' && strings.IndexByte(`/\`, key[2]) >= 0
+}
 
 // resources reads keys as a person types them in this place.
 func (w *work) resources(keys []string) ([]lease.Resource, error) {
@@ -39,9 +43,9 @@ func (w *work) isBarePath(key string) bool {
 	switch {
 	case key == "" || lease.Resource(key).Scheme() != "":
 		return false
-	case strings.ContainsRune(`./\`, rune(key[0])), driveKey.MatchString(key):
+	case strings.ContainsRune(`./\`, rune(key[0])), hasDrive(key):
 		return true
-	case itemKey.MatchString(key):
+	case isItem(key):
 		return false
 	case strings.ContainsAny(key, `/\`) && !strings.Contains(key, ":"):
 		return true
@@ -63,7 +67,7 @@ func (w *work) barePath(key string) (lease.Resource, error) {
 	switch {
 	case w.repo.WorkTree == "":
 		return "", fmt.Errorf("%q: %w: there is no work tree here that it is a part of", key, lease.ErrBadPath)
-	case !rooted && (os.IsPathSeparator(path[0]) || driveKey.MatchString(key)):
+	case !rooted && (os.IsPathSeparator(path[0]) || hasDrive(key)):
 		return lease.PathResource(key) // which says what is wrong with it
 	case !rooted:
 		dir, err := w.here()

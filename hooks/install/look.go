@@ -169,7 +169,7 @@ func (c *Clone) inFiles(f Folder, s *Spot) {
 		s.called(executable(path), "it is not executable")
 	case f.others != "":
 		s.Snippet, s.SnippetFile = line(s.Hook), path
-	case ownName.Match(data):
+	case ownName().Match(data):
 		s.Snippet, s.SnippetFile, s.Why = line(s.Hook), path, "the hook there looks at its own name, and can't be run under another"
 	}
 	if s.State != Active && s.Why == "" {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"path/filepath"
 	"regexp"
+	"strings"
+	"sync"
 )
 
 // Manager is a program that writes hooks, too.
@@ -49,7 +51,9 @@ func huskyOf(path string) string {
 }
 
 // ownName finds scripts that ask under which name they run, and would do something else under another.
-var ownName = regexp.MustCompile(`basename|\$\{0##|\$PROGRAM_NAME|argv\[0\]|__FILE__`)
+var ownName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`basename|\$\{0##|\$PROGRAM_NAME|argv\[0\]|__FILE__`)
+})
 
 // lefthookFiles are lefthook's configurations: those of the team, and those of one clone.
 func lefthookFiles(top string) []string {
@@ -61,12 +65,10 @@ func lefthookFiles(top string) []string {
 	return files
 }
 
-// globs are the characters that a pattern reads.
-var globs = regexp.MustCompile(`[\\*?\[]`)
-
+// escape hides the characters that a pattern reads.
 func escape(path string) string {
 	if filepath.Separator == '\\' {
 		return path
 	}
-	return globs.ReplaceAllString(path, `\$0`)
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }

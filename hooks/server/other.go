@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/git-worklease/git-worklease/lease"
 	"github.com/git-worklease/git-worklease/refstore"
@@ -20,14 +21,14 @@ var errRecord = errors.New("not a signed record upon what stands there")
 var errStays = errors.New("this ref is not to be deleted")
 
 // probeName is the name of a ref on which `git worklease doctor` tries what a server does.
-var probeName = regexp.MustCompile(`^\d{8}t\d{6}z-[0-9a-f]{12}-[12]$`)
+var probeName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d{8}t\d{6}z-[0-9a-f]{12}-[12]$`) })
 
 // judgeOther judges a ref below the prefix that holds neither a claim nor the authority's record. Probes come and go as they like, since nothing is read
 // from them. Everything else grows by signed records alone.
 func (j *judge) judgeOther(s *lease.RefStep) error {
 	folder, name, _ := strings.Cut(strings.TrimPrefix(s.Ref, j.Settings.Prefix), "/")
 	switch {
-	case folder == "probes" && probeName.MatchString(name):
+	case folder == "probes" && probeName().MatchString(name):
 		return j.judgeProbe(s)
 	case folder == "agents" || folder == "batches" || folder == "events":
 		return judgeSigned(s)

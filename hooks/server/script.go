@@ -67,10 +67,10 @@ type written struct {
 	changed bool
 }
 
-var (
-	programLine = regexp.MustCompile(`(?m)^program='(.*)'$`)
-	chainedLine = regexp.MustCompile(`(?m)^chained='(.*)'$`)
-)
+// assigned is the line of a hook that assigns a variable. It is compiled when a hook is read: one that runs reads none.
+func assigned(variable string) *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^` + variable + `='(.*)'$`)
+}
 
 // parse reads the file of a hook; not ok: it is none of ours.
 func parse(hook string, data []byte) (w written, ok bool) {
@@ -79,13 +79,13 @@ func parse(hook string, data []byte) (w written, ok bool) {
 	if string(line) != marker+hook {
 		return w, false
 	}
-	w = written{program: value(programLine, data), chained: value(chainedLine, data)}
+	w = written{program: value("program", data), chained: value("chained", data)}
 	w.changed = !bytes.Equal(render(hook, w.program, w.chained), data)
 	return w, true
 }
 
-func value(line *regexp.Regexp, data []byte) string {
-	m := line.FindSubmatch(data)
+func value(variable string, data []byte) string {
+	m := assigned(variable).FindSubmatch(data)
 	if m == nil {
 		return ""
 	}
