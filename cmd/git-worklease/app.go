@@ -75,7 +75,7 @@ func newApp(e *env) *app {
 func execute(ctx context.Context, e *env) int {
 	a := newApp(e)
 	a.palette.On = term.Colour("", isTerminal(e.err), e.getenv)
-	root := newRoot(a)
+	root := newRootFor(a, e.args)
 	root.SetArgs(e.args)
 	root.SetIn(e.in)
 	root.SetOut(e.out)

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,8 +35,36 @@ Exit status:
 
 exec passes on its command's; 124 and 125 are its own.`
 
-// newRoot is the whole command line.
+// commands make the commands, by their names.
+func commands() map[string]func(*app) *cobra.Command {
+	return map[string]func(*app) *cobra.Command{
+		"claim": newClaim, "renew": newRenew, "release": newRelease, "verify": newVerify, "list": newList, "history": newHistory,
+		"transfer": newTransfer, "check": newCheck, "checkpoint": newCheckpoint, "session": newSession, "exec": newExec, "gc": newGC,
+		"watch": newWatch, "push": newPush, "heartbeat": newHeartbeat, "config": newConfig, "demo": newDemo, "sim": newSim,
+		"completion": newCompletion, "version": newVersion, "doctor": newDoctor, "hooks": newHooks, "init": newInit, "uninstall": newUninstall,
+	}
+}
+
+// newRoot is the command line, with all commands.
 func newRoot(a *app) *cobra.Command {
+	all := commands()
+	return rootWith(a, slices.Sorted(maps.Keys(all))...)
+}
+
+// newRootFor is the command line as far as arguments ask for it: where they begin with a command, the others are left out. To make all of them takes longer
+// than what most of them do by themselves.
+func newRootFor(a *app, args []string) *cobra.Command {
+	switch {
+	case len(args) == 0:
+		return rootWith(a)
+	case commands()[args[0]] != nil:
+		return rootWith(a, args[0])
+	}
+	return newRoot(a)
+}
+
+// rootWith is the command line with some commands.
+func rootWith(a *app, names ...string) *cobra.Command {
 	status := newStatus(a)
 	root := &cobra.Command{
 		Use:           "git-worklease",
@@ -57,22 +87,10 @@ func newRoot(a *app) *cobra.Command {
 	for _, name := range []config.Name{config.Session, config.Agent, config.Operator, config.Remote, config.Timeout} {
 		a.settingFlag(flags, name)
 	}
-	root.AddCommand(
-		newClaim(a), newRenew(a), newRelease(a), newVerify(a), status, newList(a), newHistory(a),
-		newTransfer(a),
-		newCheck(a),
-		newCheckpoint(a),
-		newSession(a),
-		newHooks(a),
-		newExec(a),
-		newGC(a),
-		newWatch(a),
-		newPush(a),
-		newHeartbeat(a),
-		newConfig(a), newDemo(a), newSim(a), newCompletion(a), newVersion(a),
-		newDoctor(a),
-		newHooks(a), newInit(a), newUninstall(a),
-	)
+	root.AddCommand(status)
+	for _, name := range names {
+		root.AddCommand(commands()[name](a))
+	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	a.completeSettings(root)
 	for _, cmd := range root.Commands() {
