@@ -19,7 +19,9 @@ type env struct {
 	out, err io.Writer
 	environ  []string
 	// dir is where the run happens; empty: the process's own directory.
-	dir     string
+	dir string
+	// runner is the process that runs the command; 0: the parent of this one.
+	runner  int
 	clock   lease.Clock
 	version string
 	// local and store, where they are set, stand between package lease and what it works with: tests stop the program at each step of a verb.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -146,7 +147,7 @@ func (w *worker) inProcess(ctx context.Context, lines chan<- string, args ...str
 	var stderr bytes.Buffer
 	e := &env{
 		args: append([]string{"heartbeat", "--watch"}, args...), in: strings.NewReader(""), out: out, err: &stderr,
-		environ: w.Env, dir: w.Dir, clock: w.clock, version: "test",
+		environ: w.Env, dir: w.Dir, clock: w.clock, version: "test", runner: os.Getpid(),
 	}
 	code := execute(ctx, e)
 	_ = out.Close()

@@ -167,6 +167,7 @@ func (w *worker) run(t *testing.T, e *env) *ran {
 	var stdout, stderr bytes.Buffer
 	e.in, e.out, e.err = strings.NewReader(""), &stdout, &stderr
 	e.environ, e.dir, e.clock, e.version = w.Env, w.Dir, w.clock, "test"
+	e.runner = os.Getpid() // as that of the worker's processes is
 	code := execute(t.Context(), e)
 	return &ran{args: e.args, Result: gitserver.Result{Stdout: stdout.String(), Stderr: stderr.String(), Code: code}}
 }

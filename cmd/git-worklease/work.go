@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,9 +27,9 @@ type work struct {
 	cancel func()
 	limits deadlines
 
-	git      *gitexec.Git
-	repo     *gitenv.Repo
-	policy   *config.Policy
+	git    *gitexec.Git
+	repo   *gitenv.Repo
+	policy *config.Policy
 	// flaw is what is wrong with what the policy judges by; nil: nothing is.
 	flaw     error
 	settings *config.Settings
@@ -156,7 +157,7 @@ func (w *work) openKind(kind session.Kind) (*session.State, error) {
 	host, _ := os.Hostname()
 	return session.Open(session.Options{
 		Place: w.place, Kind: kind, Where: w.url + " " + w.settings.Prefix.V, Session: w.identity.Session, HostName: host,
-		Process: session.FindClaimant(session.SystemProcesses{}, os.Getppid()),
+		Process: session.FindClaimant(session.SystemProcesses{}, cmp.Or(w.app.runner, os.Getppid())),
 	})
 }
 
