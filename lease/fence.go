@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -110,7 +111,7 @@ func (f *fence) once(ctx Context) ([]RenewResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	done, err := f.turn(ctx, holds...)
+	done, err := f.takeTurn(ctx, holds)
 	if err != nil {
 		return nil, err
 	}
@@ -148,6 +149,20 @@ func (f *fence) holds(ctx Context) ([]Hold, error) {
 	}
 	f.resources = resourcesOf(holds)
 	return holds, nil
+}
+
+// quietWait is for how long a push waits for its turn without a word.
+const quietWait = 3 * time.Second
+
+// takeTurn waits for the turn for as long as another push may take, and says so: whoever has it may have been stopped.
+func (f *fence) takeTurn(ctx Context, holds []Hold) (done func(), err error) {
+	quiet, cancel := context.WithTimeout(ctx, quietWait)
+	defer cancel()
+	if done, err = f.turn(quiet, holds...); err == nil || quiet.Err() == nil || ctx.Err() != nil {
+		return done, err
+	}
+	f.notify(Notice{Kind: NoticeWaits, Verb: VerbPush, Resources: f.resources})
+	return f.turn(ctx, holds...)
 }
 
 // decide makes the renewals of all claims by one read.

@@ -313,6 +313,31 @@ func TestFenceAndKeeper(t *testing.T) {
 	})
 }
 
+// TestFenceWaits: a push waits for another of the clone, and says so.
+func TestFenceWaits(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		alice, main := w.keeper("alice"), &branch{w: w}
+		alice.claimFor(30*time.Minute, demo)
+		second := alice.process("alice", func(o *Options) { o.Clock = alice.clock })
+		landed := make(chan error)
+		main.before = func(n int) {
+			if n == 1 {
+				go func() {
+					_, err := second.fence(t, main)
+					landed <- err
+				}()
+				<-time.After(time.Minute)
+			}
+		}
+		if _, err := alice.fence(t, main); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-landed; err != nil || main.sent != 2 || !second.noticed(NoticeWaits) || alice.noticed(NoticeWaits) {
+			t.Errorf("%v after %d pushes", err, main.sent)
+		}
+	})
+}
+
 // TestFencePreview: what was read just before need not be read again, unless that was long ago, or it is not what the file says, or the claim was lost.
 func TestFencePreview(t *testing.T) {
 	for name, tt := range map[string]struct {

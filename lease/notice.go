@@ -21,6 +21,8 @@ const (
 	NoticeGivenBack NoticeKind = "given-back"
 	// NoticeAgain: another process of this session has renewed the claim just when it was about to be written, so that is done again.
 	NoticeAgain NoticeKind = "again"
+	// NoticeWaits: another process of this clone is in the middle of renewing the claim, or of pushing with it, and is waited for.
+	NoticeWaits NoticeKind = "waits"
 	// NoticeState: what was seen or done could not be remembered, because of Err.
 	NoticeState NoticeKind = "state"
 )

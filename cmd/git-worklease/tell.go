@@ -22,6 +22,8 @@ func (a *app) tell(n lease.Notice) {
 		a.notice("%s", a.judge(n.Err).Message)
 	case lease.NoticeAgain:
 		a.notice("%s: renewed by another process just now, so the %s is tried again", names(n.Resources), term.Clean(string(n.Verb)))
+	case lease.NoticeWaits:
+		a.notice("%s: another process of this clone is pushing or renewing, and the %s waits for it", names(n.Resources), term.Clean(string(n.Verb)))
 	case lease.NoticeRest:
 		a.notice("%s: could not be given back, the next command tries again: %s", names(n.Resources), term.Clean(n.Err.Error()))
 	case lease.NoticeGivenBack:
