@@ -74,8 +74,9 @@ func (a *app) runUninstall(ctx context.Context, o uninstallOptions) (*outcome, e
 	}
 	j := &uninstallJSON{}
 	if o.remote {
+		there := exists(w.place.Root)
 		if j.Refs, err = w.endAuthority(ctx, o.force); err != nil {
-			return nil, err
+			return nil, errors.Join(err, w.leaveNothing(there))
 		}
 	}
 	hooks, changed := c.Uninstall(ctx)
@@ -138,6 +139,20 @@ func (w *work) endAuthority(ctx context.Context, force bool) (int, error) {
 	return w.lease.Abolish(ctx, force)
 }
 
+// leaveNothing removes what was only learned of the remote, unless there was state before, or has come to be some since.
+func (w *work) leaveNothing(there bool) error {
+	if there || w.keysLeft(false) != nil {
+		return nil
+	}
+	return w.place.Remove()
+}
+
+// exists says whether there is anything at a path.
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
 // removeState removes the folder of the clone's claims. Where the settings can't be read it is the usual one.
 func (a *app) removeState(w *work, c *install.Clone, j *uninstallJSON) error {
 	place, err := session.Locate(c.Repo, "", "", a.getenv)
@@ -147,7 +162,7 @@ func (a *app) removeState(w *work, c *install.Clone, j *uninstallJSON) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Lstat(place.Root); errors.Is(err, fs.ErrNotExist) {
+	if !exists(place.Root) {
 		return nil
 	}
 	j.State = place.Root
@@ -160,7 +175,7 @@ func committedFiles(top string, end bool, j *uninstallJSON) error {
 		return nil
 	}
 	policy, agents := filepath.Join(top, config.PolicyFile), filepath.Join(top, agentsFile)
-	if _, err := os.Lstat(policy); err == nil {
+	if exists(policy) {
 		if err := j.take(config.PolicyFile, end, func() error { return os.Remove(policy) }); err != nil {
 			return err
 		}

@@ -10,8 +10,8 @@ import (
 
 // entries are the names of all that is ever kept in the folder of a state.
 var entries = []string{
-	"local", "local.git", "meta.json", "meta.lock", "pending", "pending.lock", "pushes", "pushes.lock", "records", "remotes", "remotes.lock", "renewals",
-	"seen", "seen.lock", "sessions", "store.git", "use", "use.lock",
+	"glance.json", "glance.json.lock", "local", "local.git", "meta.json", "meta.lock", "overrides", "overrides.lock", "pending", "pending.lock", "pushes", "pushes.lock",
+	"records", "remotes", "remotes.lock", "renewals", "seen", "seen.lock", "sessions", "store.git", "turns", "use", "use.lock",
 }
 
 // Remove removes the state of a clone with all claims' keys: the folder, or of a folder that somebody has named only what is ours.
