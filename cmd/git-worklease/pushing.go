@@ -11,6 +11,7 @@ import (
 	"github.com/git-worklease/git-worklease/internal/fault"
 	"github.com/git-worklease/git-worklease/internal/gitenv"
 	"github.com/git-worklease/git-worklease/internal/gitexec"
+	"github.com/git-worklease/git-worklease/internal/term"
 	"github.com/git-worklease/git-worklease/lease"
 	"github.com/git-worklease/git-worklease/refstore"
 	"github.com/git-worklease/git-worklease/refstore/remote"
@@ -129,10 +130,26 @@ func (p *pushing) aim(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if to.Name == "" && gitexec.KindOf(url) == gitexec.KindPath && !exists(url) && !exists(url+".git") { // as git looks for it
+		return noRemote(p.code.Remote, w.repo.Remotes())
+	}
 	if p.code.URL = url; !p.o.unfenced && (w.url == "" || url != w.url) {
 		return &fault.NotFenceableError{To: gitexec.Redact(url), Claims: gitexec.Redact(w.url)}
 	}
 	return nil
+}
+
+// noRemote is the error for a name that stands for nothing to push to.
+func noRemote(name string, remotes []string) error {
+	hint := "`git remote add` makes one"
+	if len(remotes) > 0 {
+		names := make([]string, len(remotes))
+		for i, remote := range remotes {
+			names[i] = term.Clean(remote)
+		}
+		hint = "there is " + strings.Join(names, ", ")
+	}
+	return &fault.UsageError{Message: fmt.Sprintf("push: there is no remote %s, nor a repository at that path", term.Clean(name)), Hint: hint}
 }
 
 // defaultRemote is the remote that git pushes to where none is named, by the rules of git-push(1).
