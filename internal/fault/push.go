@@ -3,6 +3,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/git-worklease/git-worklease/internal/term"
 	"github.com/git-worklease/git-worklease/lease"
@@ -80,4 +81,7 @@ func tellPush(f *Fault, err error, _ Scene) {
 		f.Message = fmt.Sprintf("%s was refused: %s", term.Clean(e.Refs[0].To), term.Clean(e.Refs[0].Reason))
 	}
 	f.Details = d
+	if slices.ContainsFunc(d.Git, isHint) {
+		f.Hint = ""
+	}
 }

@@ -3,6 +3,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/git-worklease/git-worklease/internal/config"
@@ -204,6 +205,14 @@ func tellRefused(f *Fault, err error, _ Scene) {
 	f.Message = "the server refused the change"
 	f.Lines = term.CleanLines(e.Said())
 	f.Details = map[string]any{"server": f.Lines}
+	if slices.ContainsFunc(f.Lines, isHint) { // who refuses knows best
+		f.Hint = ""
+	}
+}
+
+// isHint says whether a line of git's, of a hook's or of the server's says what to do next.
+func isHint(line string) bool {
+	return strings.HasPrefix(strings.TrimPrefix(line, "remote: "), "hint: ")
 }
 
 func tellScheme(f *Fault, err error, _ Scene) {
