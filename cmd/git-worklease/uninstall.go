@@ -16,6 +16,7 @@ import (
 	"github.com/git-worklease/git-worklease/internal/session"
 	"github.com/git-worklease/git-worklease/internal/term"
 	"github.com/git-worklease/git-worklease/lease"
+	"github.com/git-worklease/git-worklease/refstore"
 )
 
 type uninstallOptions struct{ remote, force bool }
@@ -32,7 +33,8 @@ paragraph in AGENTS.md belong to everybody and stay.
 With --remote it ends the claims of everybody: all refs of claims are deleted from the remote, and the
 policy file and the paragraph are taken out of the work tree. It refuses while anybody holds
 something there, and under an agent. Others who know the authority find it gone, and are told
-of no claim that it is free.
+of no claim that it is free. Where the server hook is installed, uninstall that there first:
+it keeps the refs of claims from being deleted.
 
 The program itself is removed as it was installed.`,
 		Args: noArguments, ValidArgsFunction: noFiles,
@@ -136,7 +138,11 @@ func (w *work) endAuthority(ctx context.Context, force bool) (int, error) {
 		return 0, err
 	}
 	defer w.close()
-	return w.lease.Abolish(ctx, force)
+	n, err := w.lease.Abolish(ctx, force)
+	if errors.Is(err, refstore.ErrRefused) {
+		err = &fault.EndRefusedError{Err: err}
+	}
+	return n, err
 }
 
 // leaveNothing removes what was only learned of the remote, unless there was state before, or has come to be some since.

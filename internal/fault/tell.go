@@ -208,6 +208,7 @@ func tellRefused(f *Fault, err error, _ Scene) {
 	if slices.ContainsFunc(f.Lines, isHint) { // who refuses knows best
 		f.Hint = ""
 	}
+	tellEndRefused(f, err)
 }
 
 // isHint says whether a line of git's, of a hook's or of the server's says what to do next.

@@ -3,6 +3,8 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/git-worklease/git-worklease/internal/term"
 	"github.com/git-worklease/git-worklease/lease"
@@ -44,4 +46,20 @@ func tellEndPerson(f *Fault, err error, _ Scene) {
 	if errors.As(err, &e) {
 		f.Message = "an agent (" + term.Clean(e.Runtime) + ") does not end an authority that others use"
 	}
+}
+
+// EndRefusedError is a server's refusal to have an authority ended.
+type EndRefusedError struct{ Err error }
+
+func (e *EndRefusedError) Error() string { return e.Err.Error() }
+func (e *EndRefusedError) Unwrap() error { return e.Err }
+
+// tellEndRefused knows what to do where our own hook has refused it, whose hint is about claims, one at a time.
+func tellEndRefused(f *Fault, err error) {
+	var e *EndRefusedError
+	if !errors.As(err, &e) || !slices.ContainsFunc(f.Lines, func(line string) bool { return strings.HasPrefix(line, "git-worklease: ") }) {
+		return
+	}
+	f.Lines = slices.DeleteFunc(slices.Clone(f.Lines), isHint)
+	f.Hint = "run `git worklease hooks uninstall --server` in the repository on the server first"
 }
