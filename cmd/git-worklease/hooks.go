@@ -149,11 +149,7 @@ func (a *app) noticeBare(c *install.Clone, command string) {
 }
 
 func hooksOutcome(c *install.Clone, status *install.Status) *outcome {
-	o := &outcome{result: status, text: func(p *printer) { printHooks(p, c.Repo.WorkTree, status) }}
-	if inert := status.Inert(); len(inert) > 0 {
-		o.failure = &install.InertError{Spots: inert}
-	}
-	return o
+	return &outcome{result: status, text: func(p *printer) { printHooks(p, c.Repo.WorkTree, status) }, failure: status.Err()}
 }
 
 // hookStyles are how states look.

@@ -100,8 +100,8 @@ func (w *work) initOutcome(j *initJSON, status *install.Status) *outcome {
 	out := &outcome{result: j, text: func(p *printer) { printInit(p, w.repo.WorkTree, j, status) }}
 	if status != nil {
 		j.Hooks = status
-		if inert := status.Inert(); len(inert) > 0 && !j.DryRun {
-			out.failure = &install.InertError{Spots: inert}
+		if !j.DryRun {
+			out.failure = status.Err()
 		}
 	}
 	return out
@@ -190,15 +190,18 @@ func (w *work) initHooks(ctx context.Context, j *initJSON) (*install.Status, err
 	if err != nil {
 		return nil, err
 	}
-	step := initStep{What: "hooks", Did: didInstall}
-	var status *install.Status
-	if j.DryRun {
-		status, err = c.Look(ctx)
-	} else {
-		status, err = c.Install(ctx)
-	}
+	status, err := c.Look(ctx)
 	if err != nil {
 		return nil, err
+	}
+	step := initStep{What: "hooks", Did: didInstall}
+	if status.Runs() {
+		step.Did = didKeep
+	}
+	if !j.DryRun { // also what is there: by the path that the program has now
+		if status, err = c.Install(ctx); err != nil {
+			return nil, err
+		}
 	}
 	step.Where = short(w.repo.WorkTree, status.Folder.Path)
 	if !c.ByFiles() {

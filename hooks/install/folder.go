@@ -19,12 +19,13 @@ type Folder struct {
 	// Exists says whether it is there. Git passes over one that is not without a word.
 	Exists bool `json:"exists"`
 
+	// Off says that core.hooksPath names what is no folder, /dev/null say, so that no hook file runs.
+	Off bool `json:"off,omitempty"`
+
 	// husky is the folder where husky's users put their hooks; empty where the folder is not husky's own.
 	husky string
 	// others says whose it is where files of ours have no place in it; empty where they have.
 	others string
-	// off says that the setting names what is no folder, /dev/null say, so that no hook file runs.
-	off bool
 }
 
 // folder finds where git looks for hooks. It starts no process unless the setting needs git to be read.
@@ -42,7 +43,7 @@ func (c *Clone) folder(ctx context.Context) (Folder, error) {
 	f.husky = huskyOf(f.Path)
 	switch {
 	case err == nil && !info.IsDir():
-		f.off = true
+		f.Off = true
 	case f.husky != "":
 		f.others = "husky's own, and written anew by it"
 	case f.Scope != "" && f.Scope != "local" && f.Scope != "worktree":

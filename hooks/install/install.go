@@ -127,7 +127,7 @@ func (c *Clone) inLocalConfig(h Hook) bool {
 // put writes the file of a hook, unless that is for somebody else to do.
 func (c *Clone) put(f Folder, h Hook) error {
 	s := c.spot(f, h)
-	if f.off {
+	if f.Off {
 		return nil
 	}
 	if s.Snippet != "" || s.Way == ByManager || f.others != "" {

@@ -63,6 +63,19 @@ func (s *Status) Inert() []Spot {
 	return slices.DeleteFunc(slices.Clone(s.Hooks), func(spot Spot) bool { return spot.State != Inert })
 }
 
+// Runs says that hooks were installed and that git runs all of them.
+func (s *Status) Runs() bool {
+	return s.Installed && !slices.ContainsFunc(s.Hooks, func(spot Spot) bool { return spot.State != Active })
+}
+
+// Err is an [*InertError] where hooks were installed that don't run.
+func (s *Status) Err() error {
+	if inert := s.Inert(); len(inert) > 0 {
+		return &InertError{Spots: inert, Folder: s.Folder}
+	}
+	return nil
+}
+
 // Look says how the hooks stand. Nothing is changed.
 func (c *Clone) Look(ctx context.Context) (*Status, error) {
 	rec, err := c.readRecord()
@@ -151,7 +164,7 @@ func (c *Clone) inFiles(f Folder, s *Spot) {
 	}
 	own, isOurs := parse(data)
 	switch {
-	case f.off:
+	case f.Off:
 		s.Why = "core.hooksPath leads to " + f.Path + ", which turns hook files off"
 	case isOurs:
 		c.ownFile(s, path, own)
@@ -247,7 +260,11 @@ func (c *Clone) inTheWay(f Folder, s *Spot) string {
 var ErrInert = errors.New("hooks are installed and don't run")
 
 // InertError names them.
-type InertError struct{ Spots []Spot }
+type InertError struct {
+	Spots []Spot
+	// Folder is where git looks for their files.
+	Folder Folder
+}
 
 func (e *InertError) Error() string { return fmt.Sprintf("%v: %s", ErrInert, Names(e.Spots)) }
 

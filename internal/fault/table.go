@@ -102,8 +102,8 @@ var hookRows = []Row{
 	{Reason: "hook-changed", Exit: Forbidden, Means: "a hook that git-worklease wrote was changed by hand, and removing it would lose that",
 		Hint: "take what was added out of the file, and repeat the command; what was there before is beside it", errs: []error{install.ErrChanged}},
 	{Reason: "hooks-unwritable", Exit: Unknown, Means: "the folder of hooks, or the git directory, can't be written", Hint: "check the permissions of what is named", errs: []error{install.ErrUnwritable}},
-	{Reason: "hooks-inert", Exit: Forbidden, Means: "hooks are installed, and git does not run them here", Hint: "`git worklease hooks status` says what is in the way; `git worklease hooks install` puts them back where it may",
-		errs: []error{install.ErrInert}},
+	{Reason: "hooks-inert", Exit: Forbidden, Means: "hooks are installed, and git does not run them here", Hint: "what is in the way stands beside each hook; once it is gone, `git worklease hooks install`",
+		errs: []error{install.ErrInert}, tell: tellInert},
 }
 
 // pushRows are about pushes of code.
