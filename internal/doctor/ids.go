@@ -19,6 +19,7 @@ const (
 	IDStateModes   ID = "state-modes"
 	IDStateDisk    ID = "state-disk"
 	IDPending      ID = "pending"
+	IDOverrides    ID = "overrides"
 	IDRead         ID = "read"
 	IDTransport    ID = "transport"
 	IDProtocol     ID = "protocol"
@@ -71,6 +72,7 @@ func Kinds() []Kind {
 		{IDStateModes, "files and folders without keys that others may look at"},
 		{IDStateDisk, "the disk of that folder: free space, and whether it is on the network, where locks may not hold"},
 		{IDPending, "writes of this clone whose outcome is unknown"},
+		{IDOverrides, "passes by `WORKLEASE_OVERRIDE` that this clone has on record; all of them are in the details"},
 		{IDRead, "whether the remote answers, and how fast"},
 		{IDTransport, "whether this program speaks to the server itself or through git, and why"},
 		{IDProtocol, "the version of git's protocol for reading; version 0 sends all refs each time"},

@@ -32,6 +32,20 @@ func State(r *Report, s *session.State, now time.Time) {
 		r.Warn(IDStateModes, "run chmod -R go= "+fault.Quote(s.Dir()), "others may look at what this clone keeps: %s", some(found.Open))
 	}
 	pending(r, found.Pending, now)
+	overrides(r, s, now)
+}
+
+// overrides tell of those who passed a guard, the last one by name.
+func overrides(r *Report, s *session.State, now time.Time) {
+	all, err := s.Overrides()
+	switch {
+	case err != nil:
+		r.Fault(IDStateFiles, err)
+	case len(all) > 0:
+		last := all[len(all)-1]
+		r.Note(IDOverrides, "", "WORKLEASE_OVERRIDE has passed %s, last %s by %s, %s ago: %s",
+			count(len(all), "refusal"), last.Hook, last.By, term.Span(max(0, now.Sub(last.At))), last.Reason).Details = all
+	}
 }
 
 type stateDetails struct {
