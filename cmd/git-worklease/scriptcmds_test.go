@@ -15,7 +15,8 @@ import (
 
 // scriptCommands are the commands that scripts have beside those of testscript:
 //
-//	server http|http-auth|ssh|path NAME [key=value...]   a bare repository with one commit; sets $URL, $REPO, $URL_NAME and $REPO_NAME
+//	server http|http-auth|ssh|path NAME [sha256] [key=value...]
+//	                                                     a bare repository with one commit; sets $URL, $REPO, $URL_NAME and $REPO_NAME
 //	clone USER [URL]                                     a user with a clone of $URL, or of URL; "-" for a user without one
 //	as USER [exit=N] [in=DIR] [NAME=VALUE...] ARGS...    the user runs git-worklease ARGS; afterwards the clone's refs are as before
 //	begin NAME USER [in=DIR] [NAME=VALUE...] ARGS...     the same in the background, where it is called NAME

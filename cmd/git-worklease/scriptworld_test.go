@@ -159,7 +159,11 @@ func (w *world) create(name string, config []string) error {
 	if _, err := os.Stat(w.repo.Dir); err == nil {
 		return nil
 	}
-	repo, err := w.repos.NewRepo(w.ctx, name, config...)
+	create := w.repos.NewRepo
+	if len(config) > 0 && config[0] == "sha256" {
+		create, config = w.repos.NewSHA256Repo, config[1:]
+	}
+	repo, err := create(w.ctx, name, config...)
 	if err != nil {
 		return err
 	}
