@@ -27,25 +27,27 @@ type Change struct {
 var rawDiff = []string{"--raw", "-z", "-r", "--no-renames", "--no-relative", "--ignore-submodules=none"}
 
 // Staged is the change that a commit of the index would be. It runs git where g does, so that within a hook it is the index that git is about to
-// commit. It returns a [*gitexec.Error] where git fails.
-func Staged(ctx context.Context, g *gitexec.Git) (Change, error) {
+// commit; gitDir is the git directory of that worktree. It returns a [*gitexec.Error] where git fails.
+func Staged(ctx context.Context, g *gitexec.Git, gitDir string) (Change, error) {
 	var (
-		c                            Change
-		place                        place
-		branchErr, placeErr, diffErr error
-		all                          sync.WaitGroup
+		c                  Change
+		branchErr, diffErr error
+		place              = place(gitDir)
+		all                sync.WaitGroup
 	)
-	all.Go(func() { c.Branch, branchErr = Branch(ctx, g) })
-	all.Go(func() { place, placeErr = findPlace(ctx, g) })
-	all.Go(func() { c.Paths, diffErr = stagedAgainst(ctx, g, "HEAD") })
+	branch, told := place.branch()
+	if !told {
+		all.Go(func() { branch, branchErr = Branch(ctx, g) })
+	}
+	c.Paths, diffErr = stagedAgainst(ctx, g, "HEAD")
 	all.Wait()
-	if diffErr != nil && placeErr == nil {
+	if diffErr != nil {
 		c.Paths, diffErr = stagedOnUnborn(ctx, g, diffErr)
 	}
-	if err := errors.Join(branchErr, placeErr, diffErr); err != nil {
+	if err := errors.Join(branchErr, diffErr); err != nil {
 		return Change{}, err
 	}
-	if c.Branch == "" {
+	if c.Branch = branch; branch == "" {
 		c.Branch = place.rebased()
 	}
 	for _, parent := range place.merged() {
@@ -113,32 +115,30 @@ func common(paths, others []string) []string {
 	return slices.DeleteFunc(paths, func(path string) bool { return !in[path] })
 }
 
-// place is where git keeps what it is in the middle of: files, in every ref format.
-type place struct {
-	mergeHead string
-	rebases   []string
+// place is the git directory of a worktree, where git keeps what it is in the middle of: in files, in every ref format.
+type place string
+
+// branch is what HEAD names, as far as its file tells. Where refs are in tables or HEAD is a link, it does not.
+func (p place) branch() (name string, told bool) {
+	head := filepath.Join(string(p), "HEAD")
+	if info, err := os.Lstat(head); err != nil || !info.Mode().IsRegular() {
+		return "", false
+	}
+	text, err := os.ReadFile(head)
+	if err != nil {
+		return "", false
+	}
+	name, told = strings.CutPrefix(string(text), "ref: refs/heads/")
+	name = strings.TrimSuffix(name, "\n")
+	return name, told && name != noBranch && name == strings.TrimSpace(name)
 }
 
-func findPlace(ctx context.Context, g *gitexec.Git) (place, error) {
-	out, err := g.Output(ctx, "rev-parse", "--git-path", "MERGE_HEAD", "--git-path", "rebase-merge/head-name", "--git-path", "rebase-apply/head-name")
-	if err != nil {
-		return place{}, err
-	}
-	files := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if len(files) != 3 {
-		return place{}, fmt.Errorf("git rev-parse: a git directory with a line break in its name: %q", out)
-	}
-	for i, file := range files {
-		if !filepath.IsAbs(file) {
-			files[i] = filepath.Join(g.Dir, file)
-		}
-	}
-	return place{files[0], files[1:]}, nil
-}
+// noBranch is what the file of HEAD names where refs are in tables.
+const noBranch = ".invalid"
 
 // merged are the commits that are merged into HEAD, if a merge is under way.
 func (p place) merged() []string {
-	text, err := os.ReadFile(p.mergeHead)
+	text, err := os.ReadFile(filepath.Join(string(p), "MERGE_HEAD"))
 	if err != nil {
 		return nil // no merge
 	}
@@ -147,8 +147,8 @@ func (p place) merged() []string {
 
 // rebased is the branch that is rebased, or "".
 func (p place) rebased() string {
-	for _, file := range p.rebases {
-		text, err := os.ReadFile(file)
+	for _, file := range []string{"rebase-merge/head-name", "rebase-apply/head-name"} {
+		text, err := os.ReadFile(filepath.Join(string(p), filepath.FromSlash(file)))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

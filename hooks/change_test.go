@@ -79,9 +79,14 @@ func (r *repo) commit(message string, names ...string) {
 
 func (r *repo) exec() *gitexec.Git { return &gitexec.Git{Dir: r.user.Dir, Env: r.user.Env} }
 
+func (r *repo) gitDir() string {
+	r.t.Helper()
+	return filepath.FromSlash(r.git("rev-parse", "--absolute-git-dir"))
+}
+
 func (r *repo) staged() Change {
 	r.t.Helper()
-	c, err := Staged(r.t.Context(), r.exec())
+	c, err := Staged(r.t.Context(), r.exec(), r.gitDir())
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -124,7 +129,7 @@ func TestStaged(t *testing.T) {
 			r.commit("one", "sub/a", "b")
 			r.write("b", "2")
 			r.git("add", "b")
-			c, err := Staged(r.t.Context(), &gitexec.Git{Dir: filepath.Join(r.user.Dir, "sub"), Env: r.user.Env})
+			c, err := Staged(r.t.Context(), &gitexec.Git{Dir: filepath.Join(r.user.Dir, "sub"), Env: r.user.Env}, r.gitDir())
 			if err != nil || !slices.Equal(c.Paths, []string{"b"}) {
 				r.t.Errorf("got %+v, %v", c, err)
 			}
@@ -316,12 +321,12 @@ func TestStagedWithoutRepository(t *testing.T) {
 	r := newRepo(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Staged(ctx, r.exec()); !errors.Is(err, context.Canceled) {
+	if _, err := Staged(ctx, r.exec(), filepath.Join(r.user.Dir, ".git")); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	r.user.Dir = t.TempDir()
 	var failed *gitexec.Error
-	if _, err := Staged(t.Context(), r.exec()); !errors.As(err, &failed) {
+	if _, err := Staged(t.Context(), r.exec(), filepath.Join(r.user.Dir, ".git")); !errors.As(err, &failed) {
 		t.Errorf("no repository: %v", err)
 	}
 }

@@ -25,7 +25,7 @@ func (a *app) checkStaged(ctx context.Context, o checkOptions) (*outcome, error)
 		return nil, err
 	}
 	c := &checked{mode: g.Law.Commit, setting: "enforce.commit", staged: true}
-	change, err := hooks.Staged(ctx, w.git)
+	change, err := hooks.Staged(ctx, w.git, w.repo.GitDir)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (w *work) guardStaged(ctx context.Context) (*guard.Guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &guard.Guard{Git: w.git, Clock: w.app.clock, Notice: w.app.notice, Law: guard.Together(w.policy, base)}
+	g := &guard.Guard{Git: w.git, GitDir: w.repo.GitDir, Clock: w.app.clock, Notice: w.app.notice, Law: guard.Together(w.policy, base)}
 	w.speakFor(g)
 	return g, nil
 }

@@ -25,9 +25,9 @@ const inPush = "WORKLEASE_IN_PUSH"
 // override is why a person wants to pass a guard.
 const override = "WORKLEASE_OVERRIDE"
 
-// openGuard opens what a hook works with. What can't be read is the guard's to judge: it fails only where there is no repository. Nobody is asked for a
-// password: there may be nobody.
-func (a *app) openGuard(ctx context.Context) (*work, *guard.Guard, error) {
+// openGuard opens what a hook works with. What can't be read is the guard's to judge: it fails only where there is no repository. commit says that
+// what is staged will be judged. Nobody is asked for a password: there may be nobody.
+func (a *app) openGuard(ctx context.Context, commit bool) (*work, *guard.Guard, error) {
 	w := &work{app: a, git: a.git()}
 	w.git.Interactive = false
 	var err error
@@ -35,10 +35,13 @@ func (a *app) openGuard(ctx context.Context) (*work, *guard.Guard, error) {
 		return nil, nil, err
 	}
 	a.paint(w.repo.Config)
-	g := &guard.Guard{Git: w.git, Clock: a.clock, Override: a.getenv(override), Rehearsal: a.getenv(inPush) != "", Notice: a.notice}
+	g := &guard.Guard{Git: w.git, GitDir: w.repo.GitDir, Clock: a.clock, Override: a.getenv(override), Rehearsal: a.getenv(inPush) != "", Notice: a.notice}
 	policy, err := a.lawOf(w.repo.WorkTree)
 	if err != nil {
 		g.Troubles = append(g.Troubles, err)
+	}
+	if commit && policy != nil && len(policy.Rules()) > 0 && policy.Enforce().Commit != config.ModeOff {
+		g.Foresee(ctx)
 	}
 	g.Stateless = w.openGuarded(ctx, policy)
 	base, err := w.basePolicy(ctx, policy)

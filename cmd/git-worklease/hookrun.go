@@ -68,7 +68,7 @@ pass, on record.`,
 
 // runPreCommit judges what is about to be committed.
 func runPreCommit(ctx context.Context, a *app, _ []string) error {
-	w, g, err := a.openGuard(ctx)
+	w, g, err := a.openGuard(ctx, true)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func runCommitMsg(ctx context.Context, a *app, args []string) error {
 	if len(args) < 1 {
 		return &fault.UsageError{Message: "hooks run commit-msg: want the file of the message"}
 	}
-	w, g, err := a.openGuard(ctx)
+	w, g, err := a.openGuard(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func runCommitMsg(ctx context.Context, a *app, args []string) error {
 
 // runPostCommit renews what is due. The commit is made, so that nothing that goes wrong matters to git.
 func runPostCommit(ctx context.Context, a *app, _ []string) error {
-	w, g, err := a.openGuard(ctx)
+	w, g, err := a.openGuard(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func runPrePush(ctx context.Context, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
-	w, g, err := a.openGuard(ctx)
+	w, g, err := a.openGuard(ctx, false)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ func (g *Guard) Commit(ctx context.Context) *Verdict {
 		return &Verdict{}
 	}
 	unsure := Milder(g.Law.Commit, g.Law.Offline)
-	c, err := hooks.Staged(ctx, g.Git)
+	c, err := g.staged(ctx)
 	if err != nil {
 		return g.verdict(OpCommit, []Finding{{Kind: KindUnsure, Err: err}}, g.Law.Commit, unsure)
 	}

@@ -3,6 +3,7 @@ package guard
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/git-worklease/git-worklease/hooks"
@@ -29,9 +30,10 @@ type Remote interface {
 
 // Guard judges operations in one worktree, for one session.
 type Guard struct {
-	// Git runs where the hook does.
-	Git *gitexec.Git
-	Law Law
+	// Git runs where the hook does, in the worktree of GitDir.
+	Git    *gitexec.Git
+	GitDir string
+	Law    Law
 	// Troubles are what kept the law from being known in full.
 	Troubles []error
 	// State is what the clone remembers; nil where it could not be opened, and Stateless says why. That matters only where there are rules.
@@ -54,6 +56,28 @@ type Guard struct {
 
 	remote Remote
 	failed error
+	// foreseen is what is staged, where that was asked early.
+	foreseen func() (hooks.Change, error)
+}
+
+// Foresee begins to find out what is staged, for a commit that will most likely be judged, and does not wait for that.
+func (g *Guard) Foresee(ctx context.Context) {
+	var c hooks.Change
+	var err error
+	var found sync.WaitGroup
+	found.Go(func() { c, err = hooks.Staged(ctx, g.Git, g.GitDir) })
+	g.foreseen = func() (hooks.Change, error) {
+		found.Wait()
+		return c, err
+	}
+}
+
+// staged is the change that is about to be committed.
+func (g *Guard) staged(ctx context.Context) (hooks.Change, error) {
+	if g.foreseen != nil {
+		return g.foreseen()
+	}
+	return hooks.Staged(ctx, g.Git, g.GitDir)
 }
 
 // now reads both clocks.

@@ -125,7 +125,7 @@ func claimTrailer(m lease.Member) trailer {
 // committed is the change that the index is about to become. Where nothing is staged, that is HEAD anew, with another message: then it is what HEAD
 // changes. git does not tell a hook of --amend; an empty commit of its own looks the same, and names claims that it would not need.
 func (g *Guard) committed(ctx context.Context) (hooks.Change, error) {
-	c, err := hooks.Staged(ctx, g.Git)
+	c, err := hooks.Staged(ctx, g.Git, g.GitDir)
 	if err != nil || len(c.Paths) > 0 {
 		return c, err
 	}
