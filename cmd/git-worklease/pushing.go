@@ -181,7 +181,7 @@ func (p *pushing) look(ctx context.Context) error {
 	default:
 		p.code.Options = append(slices.Clip(options), "--recurse-submodules="+mode)
 	}
-	plan, err := p.code.Plan(ctx)
+	plan, err := p.ask(ctx)
 	p.code.Options = options
 	if err != nil {
 		p.show(p.refusals(err))
@@ -204,6 +204,19 @@ func (p *pushing) look(ctx context.Context) error {
 		p.plan.Refs = nil
 	}
 	return p.code.Submodules(ctx)
+}
+
+// ask asks git for the plan. A dry run sends little, so that it goes over the connection of our own calls where that is open: to open another takes longer
+// than all the rest of it.
+func (p *pushing) ask(ctx context.Context) (*remote.CodePlan, error) {
+	if p.code.URL != p.work.url {
+		return p.code.Plan(ctx)
+	}
+	env, done := remote.Ride(ctx, p.work.remoteOptions())
+	defer done()
+	riding := *p.code
+	riding.HookEnv = append(slices.Clip(riding.HookEnv), env...)
+	return riding.Plan(ctx)
 }
 
 // orLost is a refusal of the code, or that a claim was lost, which a hook of ours may have refused it for: git keeps no exit status of a hook's.

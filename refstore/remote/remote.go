@@ -114,6 +114,15 @@ func DescribeSharing(ctx context.Context, o Options) (Sharing, error) {
 	return sshgit.Describe(ctx, o.ssh())
 }
 
+// Ride is an environment in which git itself pushes to the URL over the ssh connection that calls share, for a short call: nil where there is none. done is to
+// be called when that has ended. Nothing is opened.
+func Ride(ctx context.Context, o Options) (env []string, done func()) {
+	if o.ThroughGit || gitexec.KindOf(o.URL) != gitexec.KindSSH {
+		return nil, func() {}
+	}
+	return sshgit.Ride(ctx, o.ssh())
+}
+
 func (o *Options) throughGit() refstore.Transport {
 	return cligit.New(cligit.Options{URL: o.URL, Git: o.Git, Config: o.Config, Dir: filepath.Join(o.Dir, "store.git"), Known: o.Known, Now: o.Now})
 }
