@@ -147,8 +147,8 @@ func (w *work) endAuthority(ctx context.Context, force bool) (int, error) {
 
 // leaveNothing removes what was only learned of the remote, unless there was state before, or has come to be some since.
 func (w *work) leaveNothing(there bool) error {
-	if there || w.keysLeft(false) != nil {
-		return nil
+	if keys := w.keysLeft(false); there || keys != nil {
+		return nil //nolint:nilerr // what is left is the point
 	}
 	return w.place.Remove()
 }

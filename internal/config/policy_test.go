@@ -168,11 +168,11 @@ func links(target string) func(*testing.T, string) {
 func TestFlawedPolicy(t *testing.T) {
 	for text, usable := range map[string]bool{
 		"remote = 'origin'\n[[rule]]\nbranch = 'a'": true,
-		"remote = 'origin'\n[enforce]\npush = 1":     true,
-		"remote = 'origin'\n[pools]\ngpu = 0":        true,
-		"remote = 'origin'\n[lease]\nttl = 3":        false,
-		"remote = 'origin'\nrule = [{branch = 'a'}":  false,
-		"version = 2\nremote = 'origin'\nrule = 1":   false,
+		"remote = 'origin'\n[enforce]\npush = 1":    true,
+		"remote = 'origin'\n[pools]\ngpu = 0":       true,
+		"remote = 'origin'\n[lease]\nttl = 3":       false,
+		"remote = 'origin'\nrule = [{branch = 'a'}": false,
+		"version = 2\nremote = 'origin'\nrule = 1":  false,
 	} {
 		p, err := config.ParsePolicy([]byte(text))
 		if !errors.Is(err, config.ErrConfig) || (p != nil) != usable {
