@@ -48,6 +48,8 @@ type Item struct {
 	// URL is where a person reads it: an address, or a file relative to the top of the work tree.
 	URL   string
 	State State
+	// Reopened says that the tracker remembers the item closed, and that it was opened again since.
+	Reopened bool
 	// Status is the tracker's own word for the state: "In Progress".
 	Status   string
 	Priority Priority

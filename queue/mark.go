@@ -1,0 +1,38 @@
+package queue
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/git-worklease/git-worklease/lease"
+	"github.com/git-worklease/git-worklease/providers"
+)
+
+// The members of a claim's meta that are the queue's.
+const (
+	// metaMark begins the names of those that say what was announced at the tracker, by item: "announced:backlogmd:task-7".
+	metaMark = "announced:"
+	// MetaBranch and MetaTip name the branch that the work is on, and the commit that it ended with.
+	MetaBranch, MetaTip = "branch", "tip"
+)
+
+// MarkMeta is the meta of a claim that says what was announced for an item.
+func MarkMeta(key providers.Key, m providers.Mark) (name, value string, err error) {
+	data, err := json.Marshal(m)
+	if err != nil {
+		return "", "", err
+	}
+	if name = metaMark + string(key); len(name) > lease.MaxName || len(data) > lease.MaxText {
+		return "", "", fmt.Errorf("%s: what was announced is too long to be kept", key)
+	}
+	return name, string(data), nil
+}
+
+// MarkOf is what a claim has announced for its resource; zero where it has announced nothing, or nothing that can be read.
+func MarkOf(r *lease.Record) providers.Mark {
+	var m providers.Mark
+	if r == nil || json.Unmarshal([]byte(r.Meta[metaMark+string(r.Resource)]), &m) != nil {
+		return providers.Mark{}
+	}
+	return m
+}

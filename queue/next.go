@@ -1,0 +1,197 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/git-worklease/git-worklease/lease"
+	"github.com/git-worklease/git-worklease/providers"
+)
+
+// ErrEmpty is returned where no item is ready; see [*EmptyError].
+var ErrEmpty = errors.New("no item is ready")
+
+// EmptyError is [ErrEmpty] with what keeps the items that the view has.
+type EmptyError struct {
+	// Open is how many open items there are, and Why how many of them are kept first by which kind of reason.
+	Open int
+	Why  map[Kind]int
+	// Lost is how many others were quicker to claim in this call.
+	Lost int
+	// Troubles are what could not be read: there may be more items.
+	Troubles []Trouble
+}
+
+func (e *EmptyError) Error() string { return fmt.Sprintf("%v: %d open", ErrEmpty, e.Open) }
+
+// Is says that e is [ErrEmpty].
+func (e *EmptyError) Is(target error) bool { return target == ErrEmpty }
+
+// NextRequest asks for the next items.
+type NextRequest struct {
+	View View
+	// Count is how many to claim by one claim, 1 to [lease.MaxMembers]; fewer where fewer are ready.
+	Count int
+	TTL   time.Duration
+	// Purpose is the claim's; empty: the item's title.
+	Purpose string
+	Meta    map[string]string
+	// Report is told how many items have been read; nil: nobody wants to know.
+	Report func(read int)
+}
+
+// Taken is items that this session has claimed.
+type Taken struct {
+	Entries []Entry
+	Result  *lease.ClaimResult
+	// Lost is how many tries others were quicker at.
+	Lost int
+	// Troubles are what could not be read, of the board or of the items after they were claimed.
+	Troubles []Trouble
+}
+
+// Next claims the first items that are ready, and returns nil only with them held. Where another was quicker it goes on to the next; what was closed meanwhile
+// is given back. It returns an [*EmptyError] where there is nothing left to try, and what [lease.Authority.Claim] returns where it can't be told whether
+// something is held.
+func (q *Queue) Next(ctx context.Context, req NextRequest) (*Taken, error) {
+	view := req.View
+	view.Ready = true
+	b, err := q.Read(ctx, &view, req.Report)
+	if err != nil {
+		return nil, err
+	}
+	n := &next{Queue: q, req: req, view: view, board: b, window: firstWindow, out: map[providers.Key]bool{}}
+	for {
+		taken, err := n.try(ctx)
+		if taken != nil || err != nil {
+			return taken, err
+		}
+	}
+}
+
+// firstWindow is among how many of the first candidates a claim is drawn, and each lost race widens it: who comes at once spreads out.
+const firstWindow = 4
+
+// next is one call of Next.
+type next struct {
+	*Queue
+	req    NextRequest
+	view   View
+	board  *Board
+	window int
+	// out are the items that others have, or that are closed.
+	out    map[providers.Key]bool
+	lost   int
+	extras []Trouble
+}
+
+// try claims once. It returns nothing where it is to be called again.
+func (n *next) try(ctx context.Context) (*Taken, error) {
+	chosen := n.choose()
+	if len(chosen) == 0 {
+		return nil, n.empty()
+	}
+	result, err := n.Claims.Claim(ctx, n.request(chosen))
+	var rival *lease.HeldError
+	switch {
+	case errors.As(err, &rival):
+		n.out[providers.Key(rival.Resource)] = true
+		n.lost, n.window = n.lost+1, n.window*2
+		return nil, n.look(ctx)
+	case err != nil:
+		return nil, err
+	}
+	closed := n.readAgain(ctx, chosen)
+	if len(closed) == 0 {
+		return &Taken{Entries: chosen, Result: result, Lost: n.lost, Troubles: slices.Concat(n.board.Troubles, n.extras)}, nil
+	}
+	for _, key := range closed {
+		n.out[key] = true
+	}
+	_, err = n.Claims.Release(ctx, lease.ReleaseRequest{
+		Resources: resources(chosen), Outcome: lease.OutcomeAbandoned, Reason: fmt.Sprintf("%s was closed meanwhile", closed[0]),
+	})
+	return nil, err
+}
+
+// choose draws the items of the next try.
+func (n *next) choose() []Entry {
+	var ready []Entry
+	for _, e := range n.board.Entries {
+		if e.Ready() && !n.out[e.Item.Key] {
+			ready = append(ready, e)
+		}
+	}
+	count := min(max(n.req.Count, 1), lease.MaxMembers, len(ready))
+	if room := min(n.window, len(ready)) - count; room > 0 && n.Pick != nil {
+		start := n.Pick(room + 1)
+		return ready[start : start+count]
+	}
+	return ready[:count]
+}
+
+func (n *next) request(chosen []Entry) lease.ClaimRequest {
+	purpose := n.req.Purpose
+	if purpose == "" && len(chosen) == 1 {
+		purpose = clip(chosen[0].Item.Title)
+	}
+	return lease.ClaimRequest{Resources: resources(chosen), TTL: n.req.TTL, Purpose: purpose, Meta: n.req.Meta}
+}
+
+func resources(entries []Entry) []lease.Resource {
+	all := make([]lease.Resource, len(entries))
+	for i, e := range entries {
+		all[i] = lease.Resource(e.Item.Key)
+	}
+	return all
+}
+
+// look reads the claims anew after a lost race: whoever was quicker has probably not been the only one.
+func (n *next) look(ctx context.Context) error {
+	claims, err := n.Claims.List(ctx)
+	if err != nil {
+		return err
+	}
+	n.board.facts.Claims = claims
+	n.board.judge(&n.view)
+	return nil
+}
+
+// readAgain reads items once they are claimed, and returns those that are closed by now. One that can't be read stays: its tracker decides nothing.
+func (n *next) readAgain(ctx context.Context, chosen []Entry) (closed []providers.Key) {
+	for i := range chosen {
+		p := n.Providers.Of(chosen[i].Item.Key)
+		item, err := p.Read(ctx, chosen[i].Item.Key)
+		switch {
+		case errors.Is(err, providers.ErrNotFound):
+			closed = append(closed, chosen[i].Item.Key)
+		case err != nil:
+			n.extras = append(n.extras, Trouble{p.Name(), err})
+		case item.State.Closed():
+			closed = append(closed, item.Key)
+		default:
+			chosen[i].Item = *item
+		}
+	}
+	return closed
+}
+
+// empty says why nothing is left.
+func (n *next) empty() error {
+	e := &EmptyError{Lost: n.lost, Why: map[Kind]int{}, Troubles: n.board.Troubles}
+	all := n.view
+	all.Ready = false
+	n.board.judge(&all)
+	for _, entry := range n.board.Entries {
+		e.Open++
+		if len(entry.Why) > 0 {
+			e.Why[entry.Why[0].Kind]++
+		} else {
+			e.Why[Held]++
+		}
+	}
+	return e
+}
