@@ -43,6 +43,7 @@ type Policy struct {
 	// enforceAt is where the keys of [enforce] stand that are set.
 	enforceAt map[string]Origin
 	rules     []Rule
+	tables    map[string][]*Table
 }
 
 type policyValue struct {
@@ -117,7 +118,7 @@ func policyOrigin(line int) Origin {
 }
 
 // ParsePolicy reads a policy file. A byte order mark and CRLF are accepted. Values are not judged here but by [Load], except
-// those that are not of the right kind. It returns an [*Error]. Where only [pools], [enforce] or a rule is at fault, the policy comes with the error:
+// those that are not of the right kind. It returns an [*Error]. Where only [pools], [enforce], a tracker, a view or a rule is at fault, the policy comes with the error:
 // its settings can be used, and nothing may be judged by it.
 func ParsePolicy(data []byte) (*Policy, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
@@ -139,7 +140,7 @@ func ParsePolicy(data []byte) (*Policy, error) {
 			return nil, err
 		}
 	}
-	for _, take := range []func(map[string]any, map[string]int) error{p.takePools, p.takeEnforce, p.takeRules} {
+	for _, take := range []func(map[string]any, map[string]int) error{p.takePools, p.takeTables, p.takeEnforce, p.takeRules} {
 		if err := take(tree, lines); err != nil {
 			return p, err
 		}
