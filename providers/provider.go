@@ -26,7 +26,8 @@ type Worker struct {
 	Text string
 }
 
-// Starter is a tracker that can be told that work has begun.
+// Starter is a tracker that can be told that work has begun. Where that is known only once it was asked, its methods return [ErrUnsupported], wrapped, and
+// change nothing.
 type Starter interface {
 	Provider
 	// Start marks an item as being worked on, and says what it changed: nothing where the item says so already. Where only a part could be changed it
@@ -36,7 +37,8 @@ type Starter interface {
 	Unstart(ctx context.Context, key Key, mark Mark) error
 }
 
-// Finisher is a tracker that can be told that work is over.
+// Finisher is a tracker that can be told that work is over. Where that is known only once it was asked, it returns [ErrUnsupported], wrapped, and changes
+// nothing.
 type Finisher interface {
 	Provider
 	// Finish notes what has come of the work. Doing it twice changes nothing the second time.
