@@ -46,6 +46,7 @@ var levels = map[string]int{
 
 	"internal/session":  2,
 	"internal/coalesce": 2,
+	"providers/conform": 2,
 
 	"queue": 3,
 	"batch": 3,

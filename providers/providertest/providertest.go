@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/git-worklease/git-worklease/lease"
 	"github.com/git-worklease/git-worklease/providers"
+	"github.com/git-worklease/git-worklease/providers/conform"
 )
 
 // World is a tracker, and what is known to be in it.
@@ -41,7 +41,8 @@ func Run(t *testing.T, open func(t *testing.T) World) {
 	t.Helper()
 	for name, part := range map[string]func(*testing.T, World){
 		"keys": keys, "listing": listing, "reading": reading, "versions": versions, "cancelled": cancelled, "at once": atOnce,
-		"start": start, "unstart": unstart, "finish": finish,
+		"conforming": conforming,
+		"start":      start, "unstart": unstart, "finish": finish,
 	} {
 		t.Run(name, func(t *testing.T) { part(t, open(t)) })
 	}
@@ -66,28 +67,23 @@ func keys(t *testing.T, w World) {
 	}
 	for key, spellings := range w.Spellings {
 		for _, text := range append([]string{string(key)}, spellings...) {
-			for _, odd := range []string{" " + text, text + "\n", text + "\x00", text + "/../x", strings.ToUpper(text), text + text, "", "\xff" + text} {
-				if got, err := w.Provider.Parse(odd); err == nil {
-					sound(t, w.Provider, got)
-				} else if !errors.Is(err, providers.ErrNotKey) {
-					t.Errorf("%q: %v", odd, err)
-				}
-			}
+			no(t, conform.Odd(w.Provider, text))
 		}
 	}
 }
 
-// sound fails unless a key is one that can be claimed, and stays what it is.
-func sound(t *testing.T, p providers.Provider, key providers.Key) {
+// no fails for an error.
+func no(t *testing.T, err error) {
 	t.Helper()
-	if r, err := lease.ParseResource(string(key)); string(r) != string(key) || err != nil {
-		t.Errorf("%q can't be claimed: %v", key, err)
+	if err != nil {
+		t.Error(err)
 	}
-	if key.Scheme() != p.Name() {
-		t.Errorf("%q is not of %q", key, p.Name())
-	}
-	if again, err := p.Parse(string(key)); again != key || err != nil {
-		t.Errorf("%q becomes %q, %v", key, again, err)
+}
+
+// conforming: nothing is found either by what looks at trackers without knowing their worlds.
+func conforming(t *testing.T, w World) {
+	for _, finding := range conform.Check(t.Context(), w.Provider, conform.Options{Announce: w.Startable, Missing: w.Missing}) {
+		t.Errorf("%s: %v", finding.Check, finding.Err)
 	}
 }
 
@@ -124,12 +120,15 @@ func listing(t *testing.T, w World) {
 	}
 	seen := map[providers.Key]bool{}
 	for _, item := range l.Items {
-		sound(t, w.Provider, item.Key)
-		if seen[item.Key] || item.ID == "" || item.Version == "" || item.Status == "" {
-			t.Errorf("%+v", item)
+		no(t, conform.Sound(w.Provider, item.Key))
+		no(t, conform.Words(&item))
+		if seen[item.Key] {
+			t.Errorf("%+v comes twice", item)
 		}
 		seen[item.Key] = true
-		checkWords(t, w.Provider, item)
+		if got, err := w.Provider.Parse(item.ID); err != nil || got != item.Key {
+			t.Errorf("what its users call %s is %q, %v", item.Key, got, err)
+		}
 	}
 	var got []providers.Item
 	for _, want := range w.Items {
@@ -155,23 +154,6 @@ func listing(t *testing.T, w World) {
 	}
 }
 
-// checkWords fails unless an item's words are among those that are known.
-func checkWords(t *testing.T, p providers.Provider, item providers.Item) {
-	t.Helper()
-	switch item.State {
-	case providers.Open, providers.Started, providers.Waiting, providers.Done, providers.Cancelled:
-	default:
-		t.Errorf("%s: state %q", item.Key, item.State)
-	}
-	if item.Priority < providers.NoPriority || item.Priority > providers.Lowest {
-		t.Errorf("%s: priority %d", item.Key, item.Priority)
-	}
-	// The tracker's own order is one of urgency, so a name can be read back.
-	if got, err := p.Parse(item.ID); err != nil || got != item.Key {
-		t.Errorf("what its users call %s is %q, %v", item.Key, got, err)
-	}
-}
-
 func keysOf(items []providers.Item) string {
 	keys := make([]string, len(items))
 	for i, item := range items {
@@ -192,17 +174,9 @@ func same(t *testing.T, got, want providers.Item) {
 	if want.URL == "" {
 		got.URL = ""
 	}
-	if !reflect.DeepEqual(normal(got), normal(want)) {
+	if !reflect.DeepEqual(conform.Normal(got), conform.Normal(want)) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-}
-
-// normal makes no difference between none and nil.
-func normal(i providers.Item) providers.Item {
-	i.Labels, i.Assignees = append([]string{}, i.Labels...), append([]string{}, i.Assignees...)
-	i.Needs, i.Pulls = append([]providers.Need{}, i.Needs...), append([]providers.Pull{}, i.Pulls...)
-	i.Updated = i.Updated.UTC()
-	return i
 }
 
 // reading: an item that is read alone is the one that was listed, and one that isn't there is not found.
@@ -294,7 +268,7 @@ func start(t *testing.T, w World) {
 	if before.State != providers.Open || after.Version == before.Version {
 		t.Errorf("%+v became %+v", before, after)
 	}
-	shown(t, before, after, mark)
+	no(t, conform.Shown(&before, &after, mark))
 	if mark, err := p.Start(t.Context(), w.Startable, worker); !mark.IsZero() || err != nil {
 		t.Errorf("a second time: %+v, %v", mark, err)
 	}
@@ -310,30 +284,6 @@ func told(t *testing.T, ok bool, able providers.Key) bool {
 		t.Fatal("it can't be told")
 	}
 	return able != ""
-}
-
-// shown fails unless the mark says what has changed.
-func shown(t *testing.T, before, after providers.Item, mark providers.Mark) {
-	t.Helper()
-	want := slices.Concat(before.Assignees, mark.Assigned)
-	if got := slices.Clone(after.Assignees); !slices.Equal(sorted(got), sorted(want)) {
-		t.Errorf("assigned to %q after %q and %q", got, before.Assignees, mark.Assigned)
-	}
-	want = slices.Concat(before.Labels, mark.Labels)
-	if got := slices.Clone(after.Labels); !slices.Equal(sorted(got), sorted(want)) {
-		t.Errorf("labelled %q after %q and %q", got, before.Labels, mark.Labels)
-	}
-	if mark.Status != "" && (after.Status != mark.Status || before.Status != mark.WasStatus || after.State != providers.Started) {
-		t.Errorf("status %q after %q, and state %q; marked %+v", after.Status, before.Status, after.State, mark)
-	}
-	if mark.Status == "" && after.Status != before.Status {
-		t.Errorf("status %q after %q is not marked", after.Status, before.Status)
-	}
-}
-
-func sorted(list []string) []string {
-	slices.Sort(list)
-	return list
 }
 
 // unstart: what was announced is taken back, and nothing else.
