@@ -5,7 +5,7 @@ set -eu
 
 # What is needed, and the Debian package that has it.
 needs=(git:git gcc:gcc sshd:openssh-server ssh:openssh-client man:man-db bash:bash zsh:zsh fish:fish script:bsdutils tmux:tmux
-  git-lfs:git-lfs pre-commit:pre-commit gitolite:gitolite3 node:nodejs npm:npm "$@")
+  git-lfs:git-lfs pre-commit:pre-commit gitolite:gitolite3 node:nodejs npm:npm python3:python3 awk:mawk "$@")
 
 # sshd is not on everybody's PATH.
 PATH="$PATH:/usr/sbin:/usr/local/sbin"
