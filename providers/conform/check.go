@@ -109,11 +109,11 @@ func (c *check) note(err error) {
 	c.findings = append(c.findings, Finding{Check: c.name, Err: err, Note: true})
 }
 
-// refused adds a finding for each error of the joined ones.
+// refused adds a finding for each error of those that were joined; none of theirs is taken apart.
 func (c *check) refused(err error) {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // one that was made by errors.Join right here
 		for _, err := range joined.Unwrap() {
-			c.refused(err)
+			c.wrong("%w", err)
 		}
 	} else if err != nil {
 		c.wrong("%w", err)
