@@ -39,15 +39,20 @@ if [ -n "$(missing '')" ]; then
   exit 1
 fi
 
-# The managers of hooks that come from npm, in the versions of their lock file.
 cd "$(dirname "$0")/.."
-managers=.tools/hook-managers
-if ! cmp -s tools/hook-managers/package-lock.json "$managers/package-lock.json" || [ ! -x "$managers/node_modules/.bin/husky" ]; then
-  echo "installing: husky, lefthook, simple-git-hooks into $managers"
-  mkdir -p "$managers"
-  rm -f "$managers/package-lock.json"
-  cp tools/hook-managers/package.json "$managers/"
-  cp tools/hook-managers/package-lock.json "$managers/npm-shrinkwrap.json"
-  npm ci --prefix "$managers" --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
-  mv "$managers/npm-shrinkwrap.json" "$managers/package-lock.json"
-fi
+
+# npm_tools installs what comes from npm, in the versions of the lock file in tools/NAME, into .tools/NAME, unless that was done: then PROGRAM is there.
+npm_tools() {
+  local name=$1 program=$2 what=$3 to=.tools/$1
+  if cmp -s "tools/$name/package-lock.json" "$to/package-lock.json" && [ -x "$to/node_modules/.bin/$program" ]; then return; fi
+  echo "installing: $what into $to"
+  mkdir -p "$to"
+  rm -f "$to/package-lock.json"
+  cp "tools/$name/package.json" "$to/"
+  cp "tools/$name/package-lock.json" "$to/npm-shrinkwrap.json"
+  npm ci --prefix "$to" --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
+  mv "$to/npm-shrinkwrap.json" "$to/package-lock.json"
+}
+
+npm_tools hook-managers husky "husky, lefthook, simple-git-hooks"
+npm_tools trackers backlog "backlog.md"
