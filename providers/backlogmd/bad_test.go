@@ -28,8 +28,8 @@ func TestBadFiles(t *testing.T) {
 		"---\nid: TASK-7\n<<: {status: Done}\n---\n":                    ":3: its front matter merges other keys in",
 		"---\n- TASK-7\n---\n":                                          ":2: its front matter is not a list of keys and values",
 		"---\nid: TASK-7\nx: " + strings.Repeat("[", 1000) + "\n---\n":  ":2: its front matter is nested too deeply",
-		"---\nid: TASK-7\nx: \x00\n---\n":                               ":2: its front matter is not UTF-8, or has control characters",
-		"---\nid: TASK-7\nx: \xff\n---\n":                               ":2: its front matter is not UTF-8, or has control characters",
+		"---\nid: TASK-7\nx: \x00\n---\n":                               ":3: its front matter is not UTF-8, or has control characters",
+		"---\nid: TASK-7\nx: \xff\n---\n":                               ":3: its front matter is not UTF-8, or has control characters",
 		"---\nid: TASK-7\nx: " + strings.Repeat("a", 70000) + "\n---\n": ":1: its front matter is longer than 64 KiB",
 		"---\nid: TASK-7\n---\n" + strings.Repeat("a", 1<<20):           ": it is longer than 1 MiB",
 	} {
