@@ -141,7 +141,7 @@ func TestProgramsThatFail(t *testing.T) {
 		if !errors.Is(err, want) || !mark.IsZero() {
 			t.Errorf("%s: %+v, %v", script, mark, err)
 		}
-		if want == providers.ErrUnavailable && !strings.Contains(err.Error(), "no such command") {
+		if errors.Is(want, providers.ErrUnavailable) && !strings.Contains(err.Error(), "no such command") {
 			t.Errorf("%v", err)
 		}
 	}

@@ -65,7 +65,7 @@ func underWay(word string) bool {
 
 // sameWord compares as the backlog program compares a task's status with the last of the project's.
 func sameWord(a, b string) bool {
-	return strings.ToLower(strings.TrimSpace(a)) == strings.ToLower(strings.TrimSpace(b))
+	return strings.EqualFold(strings.TrimSpace(a), strings.TrimSpace(b))
 }
 
 func (s *statuses) knows(word string) bool { return s.spelling(word) != "" }
