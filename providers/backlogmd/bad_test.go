@@ -60,7 +60,7 @@ func TestOneIDTwice(t *testing.T) {
 	})
 	p := s.open("")
 	l, err := p.List(t.Context(), nil)
-	const want = "backlog/tasks/task-7 - a.md:1: backlog/tasks/task-8 - b.md, backlog/completed/task-7 - c.md has the ID TASK-7 as well"
+	const want = "backlog/tasks/task-7 - a.md:1: its ID, TASK-7, is also that of backlog/tasks/task-8 - b.md, backlog/completed/task-7 - c.md"
 	if err != nil || len(l.Items) != 1 || ready(&l.Items[0]) || len(l.Troubles) != 1 || l.Troubles[0].Error() != want {
 		t.Errorf("%+v, %v", l, err)
 	}

@@ -258,5 +258,5 @@ func twice(same []*task) error {
 	for _, t := range same[1:] {
 		others = append(others, t.file)
 	}
-	return &providers.BrokenError{Where: same[0].file, Line: 1, Err: fmt.Errorf("%s has the ID %s as well", strings.Join(others, ", "), same[0].item.ID)}
+	return &providers.BrokenError{Where: same[0].file, Line: 1, Err: fmt.Errorf("its ID, %s, is also that of %s", same[0].item.ID, strings.Join(others, ", "))}
 }
