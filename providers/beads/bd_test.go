@@ -1,6 +1,6 @@
 package beads
 
-// This file is a stand-in for bd, which can't be had where the tests run. It is no copy of bd: it takes the flags that the provider uses, answers in the
+// This file is a stand-in for bd, which the tests do without. It is no copy of bd: it takes the flags that the provider uses, answers in the
 // form of the samples that were recorded from the real program (TestStandInAnswersAsRecorded holds it to those), and keeps its issues in
 // .beads/issues.jsonl, where bd has a database. What it does without a sample is after bd's documentation: that is said where it is done.
 
