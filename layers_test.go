@@ -71,6 +71,7 @@ var outside = []string{"internal/gitserver", "internal/bench", "internal/proof",
 // testMachinery must not be in the released binary.
 var testMachinery = []string{
 	"testing", "github.com/anishathalye/porcupine", "pgregory.net/rapid", "github.com/rogpeppe/go-internal/testscript",
+	"github.com/getkin/kin-openapi/openapi3",
 	module + "internal/gitserver", module + "internal/proof", module + "internal/proof/tally", module + "refstore/refstoretest", module + "providers/providertest",
 }
 
