@@ -52,6 +52,8 @@ type Provider struct {
 	started, review string
 	closes          bool
 	priorities      map[string]providers.Priority
+	// pages is how many of a list are read.
+	pages int
 
 	mu sync.Mutex
 	// login is the token's user, once that was asked.
@@ -87,7 +89,7 @@ func Open(o Options) (*Provider, error) {
 	}
 	p := &Provider{
 		repo: o.Repository, cache: &cache{dir: o.Cache, now: o.Now}, now: o.Now,
-		started: o.Started, review: o.Review, closes: o.Close, priorities: o.Priorities,
+		started: o.Started, review: o.Review, closes: o.Close, priorities: o.Priorities, pages: maxPages,
 	}
 	p.transport = newTransport(o, base, p.cache)
 	p.client = gh.NewClient(p.transport.client(o.HTTP))

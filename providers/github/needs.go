@@ -168,10 +168,10 @@ func (g *gathering) settle(ctx context.Context, items []providers.Item) {
 		ctx = context.WithValue(ctx, staleKey{}, true)
 	}
 	each(len(unknown), func(i int) { g.lookUp(ctx, unknown[i]) })
-	for i := range items {
-		for j := range items[i].Needs {
-			if s, known := g.state(items[i].Needs[j].Key); known {
-				items[i].Needs[j].State = s
+	for _, item := range items {
+		for i, n := range item.Needs {
+			if s, known := g.state(n.Key); known {
+				item.Needs[i].State = s
 			}
 		}
 	}

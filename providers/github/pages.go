@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/url"
 	"strconv"
 	"sync"
@@ -20,6 +19,8 @@ const (
 	perPage, maxPages = 100, 1000
 	// atOnce is how many requests are under way together.
 	atOnce = 4
+	// ahead is how many pages are read before anybody looks at what is on them.
+	ahead = 2 * atOnce
 	// maxCursor bounds what a page says of the next one, in bytes.
 	maxCursor = 1024
 )
@@ -27,7 +28,7 @@ const (
 var (
 	errLoop    = errors.New("a page names one as the next that was read before")
 	errNothing = errors.New("a page has nothing new, and names a next one")
-	errEndless = fmt.Errorf("there are more than %d pages", maxPages)
+	errEndless = errors.New("there are more pages than anybody has items")
 )
 
 // page is a page of a list.
@@ -69,37 +70,48 @@ func (g *pager) run(ctx context.Context) error {
 	return g.linked(ctx, first)
 }
 
-// numbered reads the pages from the second to the last side by side. The last of them says whether that was so.
+// numbered reads the pages from the second to the last, some side by side. The last of them says whether that was so.
 func (g *pager) numbered(ctx context.Context, last int) error {
-	if last > maxPages {
-		last = maxPages + 1
+	var end *page
+	for from := 2; from <= last; from += ahead {
+		pages, err := g.batch(ctx, from, min(ahead, last-from+1), last)
+		for i, read := range pages {
+			if fresh := g.take(read.items); fresh == 0 && from+i < last {
+				return g.broken(errNothing)
+			}
+			end = read
+		}
+		if err != nil {
+			return err
+		}
 	}
-	pages := make([]*page, last+1)
-	errs := make([]error, last+1)
+	return g.linkedFrom(ctx, end, last)
+}
+
+// batch reads n pages, and returns those before the first that could not be read.
+func (g *pager) batch(ctx context.Context, from, n, last int) ([]*page, error) {
+	pages, errs := make([]*page, n), make([]error, n)
 	var mu sync.Mutex
-	done := 1
-	each(last-1, func(i int) {
-		n := i + 2
-		if n <= maxPages {
-			pages[n], errs[n] = g.page(ctx, url.Values{"page": {strconv.Itoa(n)}})
-		} else {
-			errs[n] = g.broken(errEndless)
+	done := from - 1
+	each(n, func(i int) {
+		if from+i > g.p.pages {
+			errs[i] = g.broken(errEndless)
+			return
+		}
+		if pages[i], errs[i] = g.page(ctx, url.Values{"page": {strconv.Itoa(from + i)}}); errs[i] != nil || g.told == nil {
+			return
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		if done++; g.told != nil && errs[n] == nil {
-			g.told(done, last)
-		}
+		done++
+		g.told(done, last)
 	})
-	for n := 2; n <= last; n++ {
-		if errs[n] != nil {
-			return errs[n]
-		}
-		if g.take(pages[n].items) == 0 && n < last {
-			return g.broken(errNothing)
+	for i, err := range errs {
+		if err != nil {
+			return pages[:i], err
 		}
 	}
-	return g.linkedFrom(ctx, pages[last], last)
+	return pages, nil
 }
 
 // linked follows from page to page.
@@ -112,7 +124,7 @@ func (g *pager) linkedFrom(ctx context.Context, from *page, count int) error {
 		switch {
 		case seen[cursor] || len(cursor) > maxCursor:
 			return g.broken(errLoop)
-		case count >= maxPages:
+		case count >= g.p.pages:
 			return g.broken(errEndless)
 		}
 		seen[cursor] = true

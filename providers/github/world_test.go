@@ -50,6 +50,8 @@ type site struct {
 	requests []string
 	// fresh are those of them that were answered in full.
 	fresh int
+	// conditional are the requests that named an answer that was kept.
+	conditional int
 	// tokens are those that came with requests.
 	tokens map[string]int
 	// cursors lets the listing of issues give cursors in place of numbers.
@@ -72,6 +74,9 @@ func newSite(t testing.TB, things ...thing) *site {
 		s.requests = append(s.requests, req.Method+" "+req.URL.RequestURI())
 		s.tokens[req.Header.Get("Authorization")]++
 		fault := s.fault
+		if req.Header.Get("If-None-Match") != "" {
+			s.conditional++
+		}
 		s.mu.Unlock()
 		if fault == nil || !fault(w, req) {
 			checked.ServeHTTP(w, req)
@@ -192,12 +197,14 @@ func (s *site) list(pulls bool) http.HandlerFunc {
 		defer s.mu.Unlock()
 		repo := req.PathValue("owner") + "/" + req.PathValue("repo")
 		var found []*thing
+		known := repo == "acme/app"
 		for _, th := range s.things {
+			known = known || th.repo == repo
 			if th.repo == repo && !th.closed && (th.pull || !pulls) {
 				found = append(found, th)
 			}
 		}
-		if repo != "acme/app" && len(found) == 0 {
+		if !known {
 			s.refuse(w, http.StatusNotFound, "Not Found")
 			return
 		}
