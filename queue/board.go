@@ -46,7 +46,7 @@ type Board struct {
 	// Entries are those that the view lets through, in its order.
 	Entries []Entry
 	// Troubles are what could not be read. Where there are any, entries may be missing.
-	Troubles []Trouble
+	Troubles []SourceError
 	// Read is when the oldest listing was read.
 	Read time.Time
 
@@ -54,17 +54,17 @@ type Board struct {
 	items []providers.Item
 }
 
-// Trouble is something of a source that could not be read.
-type Trouble struct {
+// SourceError is that something of a source could not be read.
+type SourceError struct {
 	// Source is a tracker's name, "claims" or "branches".
 	Source string
 	Err    error
 }
 
-func (t Trouble) Error() string { return fmt.Sprintf("%s: %v", t.Source, t.Err) }
+func (t SourceError) Error() string { return fmt.Sprintf("%s: %v", t.Source, t.Err) }
 
 // Unwrap gives the fault of the source.
-func (t Trouble) Unwrap() error { return t.Err }
+func (t SourceError) Unwrap() error { return t.Err }
 
 // Read reads all sources side by side, once each. It fails only where ctx ends or no source at all could be read: otherwise what is missing is among the
 // board's troubles. report, which may be nil, is told how many items have been read over all trackers.
@@ -80,7 +80,7 @@ func (q *Queue) Read(ctx context.Context, v *View, report func(read int)) (*Boar
 	trouble := func(source string, err error) {
 		mu.Lock()
 		defer mu.Unlock()
-		b.Troubles = append(b.Troubles, Trouble{source, err})
+		b.Troubles = append(b.Troubles, SourceError{source, err})
 	}
 	counts := &counter{report: report, read: make([]int, len(sources))}
 	for i, p := range sources {
@@ -131,16 +131,16 @@ func (b *Board) take(sources []providers.Provider, listings []*providers.Listing
 		readable = true
 		b.items = append(b.items, l.Items...)
 		for _, err := range l.Troubles {
-			b.Troubles = append(b.Troubles, Trouble{sources[i].Name(), err})
+			b.Troubles = append(b.Troubles, SourceError{sources[i].Name(), err})
 		}
 		b.facts.Schemes[sources[i].Name()] = l.Complete()
 		if b.Read.IsZero() || l.Read.Before(b.Read) {
 			b.Read = l.Read
 		}
 	}
-	slices.SortStableFunc(b.Troubles, func(x, y Trouble) int { return strings.Compare(x.Source, y.Source) })
+	slices.SortStableFunc(b.Troubles, func(x, y SourceError) int { return strings.Compare(x.Source, y.Source) })
 	if !readable {
-		return b.Troubles[slices.IndexFunc(b.Troubles, func(t Trouble) bool { return t.Source != "claims" && t.Source != "branches" })]
+		return b.Troubles[slices.IndexFunc(b.Troubles, func(t SourceError) bool { return t.Source != "claims" && t.Source != "branches" })]
 	}
 	return nil
 }
@@ -149,6 +149,48 @@ func (b *Board) take(sources []providers.Provider, listings []*providers.Listing
 func (b *Board) judge(v *View) {
 	b.Entries = slices.DeleteFunc(Judge(b.items, &b.facts), func(e Entry) bool { return !v.shows(&e) })
 	v.sort(b.Entries)
+}
+
+// Empty is the error for a view that lets nothing through, with what keeps the items that it has.
+func (b *Board) Empty(v *View) *EmptyError {
+	all := *v
+	all.Ready, all.Closed = false, false
+	whole := &Board{facts: b.facts, items: b.items}
+	whole.judge(&all)
+	e := &EmptyError{Open: len(whole.Entries), Why: map[Kind]int{}, Troubles: b.Troubles}
+	for i := range whole.Entries {
+		if why := whole.Entries[i].Why; len(why) > 0 {
+			e.Why[why[0].Kind]++
+		}
+	}
+	return e
+}
+
+func sum(counts map[Kind]int) int {
+	all := 0
+	for _, n := range counts {
+		all += n
+	}
+	return all
+}
+
+// Show reads the item that a person means, with what its tracker lists of the items that it needs, and the claims.
+func (q *Queue) Show(ctx context.Context, text string, again bool) (*Entry, []SourceError, error) {
+	key, p, err := q.Providers.Resolve(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	item, err := p.Read(ctx, key)
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := q.Read(ctx, &View{Closed: true, Again: again}, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	b.items = append(slices.DeleteFunc(b.items, func(i providers.Item) bool { return i.Key == key }), *item)
+	entries := Judge(b.items, &b.facts)
+	return &entries[len(entries)-1], b.Troubles, nil
 }
 
 // counter adds up what several trackers report.

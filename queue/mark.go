@@ -12,8 +12,10 @@ import (
 const (
 	// metaMark begins the names of those that say what was announced at the tracker, by item: "announced:backlogmd:task-7".
 	metaMark = "announced:"
-	// MetaBranch and MetaTip name the branch that the work is on, and the commit that it ended with.
-	MetaBranch, MetaTip = "branch", "tip"
+	// MetaBranch is the branch that the work is on.
+	MetaBranch = "branch"
+	// MetaTip is the commit that the branch ended with.
+	MetaTip = "tip"
 )
 
 // MarkMeta is the meta of a claim that says what was announced for an item.

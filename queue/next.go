@@ -22,7 +22,7 @@ type EmptyError struct {
 	// Lost is how many others were quicker to claim in this call.
 	Lost int
 	// Troubles are what could not be read: there may be more items.
-	Troubles []Trouble
+	Troubles []SourceError
 }
 
 func (e *EmptyError) Error() string { return fmt.Sprintf("%v: %d open", ErrEmpty, e.Open) }
@@ -50,7 +50,7 @@ type Taken struct {
 	// Lost is how many tries others were quicker at.
 	Lost int
 	// Troubles are what could not be read, of the board or of the items after they were claimed.
-	Troubles []Trouble
+	Troubles []SourceError
 }
 
 // Next claims the first items that are ready, and returns nil only with them held. Where another was quicker it goes on to the next; what was closed meanwhile
@@ -85,7 +85,7 @@ type next struct {
 	// out are the items that others have, or that are closed.
 	out    map[providers.Key]bool
 	lost   int
-	extras []Trouble
+	extras []SourceError
 }
 
 // try claims once. It returns nothing where it is to be called again.
@@ -169,7 +169,7 @@ func (n *next) readAgain(ctx context.Context, chosen []Entry) (closed []provider
 		case errors.Is(err, providers.ErrNotFound):
 			closed = append(closed, chosen[i].Item.Key)
 		case err != nil:
-			n.extras = append(n.extras, Trouble{p.Name(), err})
+			n.extras = append(n.extras, SourceError{p.Name(), err})
 		case item.State.Closed():
 			closed = append(closed, item.Key)
 		default:
@@ -179,19 +179,10 @@ func (n *next) readAgain(ctx context.Context, chosen []Entry) (closed []provider
 	return closed
 }
 
-// empty says why nothing is left.
+// empty says why nothing is left. What others were quicker to claim counts as claimed, whatever the board says.
 func (n *next) empty() error {
-	e := &EmptyError{Lost: n.lost, Why: map[Kind]int{}, Troubles: n.board.Troubles}
-	all := n.view
-	all.Ready = false
-	n.board.judge(&all)
-	for _, entry := range n.board.Entries {
-		e.Open++
-		if len(entry.Why) > 0 {
-			e.Why[entry.Why[0].Kind]++
-		} else {
-			e.Why[Held]++
-		}
-	}
+	e := n.board.Empty(&n.view)
+	e.Lost = n.lost
+	e.Why[Held] += e.Open - sum(e.Why)
 	return e
 }

@@ -24,32 +24,54 @@ func hasDrive(key string) bool {
 func (w *work) resources(keys []string) ([]lease.Resource, error) {
 	resources := make([]lease.Resource, len(keys))
 	for i, key := range keys {
-		parse := lease.ParseResource
-		if w.isBarePath(key) {
-			parse = w.barePath
-		}
-		r, err := parse(key)
+		found, err := w.findKey(key)
 		if err != nil {
 			return nil, err
 		}
-		resources[i] = r
+		resources[i] = found.Resource
 	}
 	return resources, nil
 }
 
-// isBarePath says whether a key without a scheme is a path: it has a slash, begins with a dot, or names something that is there. What ends
-// like the number of an item is none, nor is what has a colon, so that a scheme that was mistyped is not taken for a folder.
-func (w *work) isBarePath(key string) bool {
+// findKey reads a key: a path by its form, an item of a tracker, a path by what is there, or a resource as it stands.
+func (w *work) findKey(key string) (keyJSON, error) {
+	found := keyJSON{Key: key, How: "path"}
+	var err error
+	if w.looksLikePath(key) {
+		found.Resource, err = w.barePath(key)
+		return found, err
+	}
+	r, p, isItem, err := w.item(key)
+	switch {
+	case err != nil:
+		return keyJSON{}, err
+	case isItem:
+		return keyJSON{Key: key, Resource: r, How: "item", Provider: p.Name(), Source: p.Source()}, nil
+	case w.isThere(key):
+		found.Resource, err = w.barePath(key)
+		return found, err
+	}
+	found.How = "resource"
+	found.Resource, err = lease.ParseResource(key)
+	return found, err
+}
+
+// looksLikePath says whether a key without a scheme is a path by its form: it has a slash, or begins with a dot. What ends like the number of an item is
+// none, nor is what has a colon, so that a scheme that was mistyped is not taken for a folder.
+func (w *work) looksLikePath(key string) bool {
 	switch {
 	case key == "" || lease.Resource(key).Scheme() != "":
 		return false
 	case strings.ContainsRune(`./\`, rune(key[0])), hasDrive(key):
 		return true
-	case isItem(key):
-		return false
-	case strings.ContainsAny(key, `/\`) && !strings.Contains(key, ":"):
-		return true
-	case w.repo.WorkTree == "":
+	default:
+		return !isItem(key) && strings.ContainsAny(key, `/\`) && !strings.Contains(key, ":")
+	}
+}
+
+// isThere says whether a key without a scheme names something in this place.
+func (w *work) isThere(key string) bool {
+	if key == "" || lease.Resource(key).Scheme() != "" || isItem(key) || w.repo.WorkTree == "" {
 		return false
 	}
 	dir, err := w.here()

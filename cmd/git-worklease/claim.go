@@ -36,6 +36,9 @@ such as task:login, port:3000 or deploy:staging.
 
 Without a KEY it claims what the policy's rules ask for on the branch that is checked out.
 
+Where the policy names trackers, an item is claimed as its tracker calls it: 42, ENG-123, task-7,
+or its address. git worklease key shows which resource that is.
+
 A path is claimed with everything below it: db/migrations, relative to the current
 directory, or path:db/migrations, relative to the top of the repository. A * stands for
 any characters between two slashes; quote it. Paths that overlap with another's are

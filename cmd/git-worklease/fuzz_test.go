@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/git-worklease/git-worklease/internal/config"
 	"github.com/git-worklease/git-worklease/internal/gitenv"
 	"github.com/git-worklease/git-worklease/internal/gitexec"
 	"github.com/git-worklease/git-worklease/internal/term"
@@ -126,7 +127,7 @@ func FuzzKey(f *testing.F) {
 	if err := os.Mkdir(here, 0o700); err != nil {
 		f.Fatal(err)
 	}
-	w := &work{git: &gitexec.Git{Dir: here}, repo: &gitenv.Repo{WorkTree: top, GitDir: filepath.Join(top, ".git")}}
+	w := &work{policy: &config.Policy{}, git: &gitexec.Git{Dir: here}, repo: &gitenv.Repo{WorkTree: top, GitDir: filepath.Join(top, ".git")}}
 	f.Fuzz(func(t *testing.T, key string) {
 		named, err := w.resources([]string{key})
 		if err != nil {
@@ -142,7 +143,7 @@ func FuzzKey(f *testing.F) {
 		if path, ok := strings.CutPrefix(string(r), "path:"); ok && !filepath.IsLocal(filepath.FromSlash(path)) {
 			t.Errorf("%q is %q", key, r)
 		}
-		if absolute, err := w.resources([]string{filepath.Join(here, key)}); err == nil && w.isBarePath(key) && !filepath.IsAbs(key) && !strings.Contains(key, `\`) && absolute[0] != r {
+		if absolute, err := w.resources([]string{filepath.Join(here, key)}); err == nil && (w.looksLikePath(key) || w.isThere(key)) && !filepath.IsAbs(key) && !strings.Contains(key, `\`) && absolute[0] != r {
 			t.Errorf("%q is %q, and with its whole path %q", key, r, absolute[0])
 		}
 	})

@@ -42,6 +42,7 @@ func commands() map[string]func(*app) *cobra.Command {
 		"transfer": newTransfer, "check": newCheck, "checkpoint": newCheckpoint, "session": newSession, "exec": newExec, "gc": newGC,
 		"watch": newWatch, "push": newPush, "heartbeat": newHeartbeat, "config": newConfig, "demo": newDemo, "sim": newSim,
 		"completion": newCompletion, "version": newVersion, "doctor": newDoctor, "hooks": newHooks, "init": newInit, "uninstall": newUninstall,
+		"key": newKey, "queue": newQueue,
 	}
 }
 

@@ -24,7 +24,7 @@ var elsewhere = map[string]string{
 func TestEveryErrorHasARow(t *testing.T) {
 	named := identifiers(t, "table.go")
 	maps.Copy(named, identifiers(t, "provider.go"))
-	for _, dir := range []string{"../../refstore", "../../lease", "../config", "../session", "../gitenv", "../child", "../../hooks", "../../hooks/install", "../../hooks/guard", "../../hooks/server", "../../refstore/remote", "../../providers"} {
+	for _, dir := range []string{"../../refstore", "../../lease", "../config", "../session", "../gitenv", "../child", "../../hooks", "../../hooks/install", "../../hooks/guard", "../../hooks/server", "../../refstore/remote", "../../providers", "../../queue"} {
 		for _, name := range exportedErrors(t, dir) {
 			full := filepath.Base(dir) + "." + name
 			if !named[full] && elsewhere[full] == "" {

@@ -1,9 +1,19 @@
 package fault
 
-import "github.com/git-worklease/git-worklease/providers"
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/git-worklease/git-worklease/providers"
+	"github.com/git-worklease/git-worklease/queue"
+)
 
 // providerRows are what trackers answer.
 var providerRows = []Row{
+	{Reason: "queue-empty", Exit: Nothing, Means: "no item of the trackers is ready", errs: []error{queue.ErrEmpty}, tell: tellEmpty},
 	{Reason: "which-item", Exit: Usage, Means: "a key that is an item of several trackers", Hint: "write the whole key, as the message has it", errs: []error{providers.ErrAmbiguous}},
 	{Reason: "no-provider", Exit: Usage, Means: "a key without a scheme, and no tracker is set up that could know it", Hint: "`git worklease queue init` sets one up; or write a key with a scheme, such as task:login",
 		errs: []error{providers.ErrNoProvider}},
@@ -16,4 +26,27 @@ var providerRows = []Row{
 	{Reason: "rate-limited", Exit: Unknown, Means: "the tracker wants fewer requests", Hint: "wait until the time that the message names", errs: []error{providers.ErrRateLimited}},
 	{Reason: "tracker-broken", Exit: Unknown, Means: "what the tracker says, or has on disk, can't be understood", Hint: "look at the place that the message names", errs: []error{providers.ErrBroken}},
 	{Reason: "tracker-unavailable", Exit: Unknown, Means: "the tracker does not answer", Hint: "repeat it later; claims are renewed and released without it", errs: []error{providers.ErrUnavailable}},
+}
+
+// tellEmpty says what keeps the items that there are.
+func tellEmpty(f *Fault, err error, _ Scene) {
+	var e *queue.EmptyError
+	if !errors.As(err, &e) {
+		return
+	}
+	f.Message = "no item is ready"
+	var counts []string
+	for _, kind := range slices.Sorted(maps.Keys(e.Why)) {
+		if n := e.Why[kind]; n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", n, kind))
+		}
+	}
+	if len(counts) > 0 {
+		f.Message += fmt.Sprintf(": of %d open, %s", e.Open, strings.Join(counts, ", "))
+	}
+	f.Hint = "`git worklease queue list` says why for each"
+	if len(e.Troubles) > 0 {
+		f.Lines = append(f.Lines, "not everything could be read: "+e.Troubles[0].Error())
+		f.Hint = "repeat it once everything can be read; `git worklease queue list` shows the rest"
+	}
 }

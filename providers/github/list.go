@@ -18,10 +18,8 @@ func (p *Provider) List(ctx context.Context, report func(read, of int)) (*provid
 	pages := &pager{
 		p: p, path: repoPath(p.repo, "issues"), query: url.Values{"state": {"open"}, "sort": {"created"}, "direction": {"asc"}}, take: l.take, stale: true,
 	}
-	pages.told = func(read, of int) {
-		if report != nil {
-			report(read*perPage, of*perPage)
-		}
+	if report != nil {
+		pages.told = func(read int) { report(read, 0) }
 	}
 	err := pages.run(ctx)
 	if ctx.Err() != nil {
@@ -40,9 +38,6 @@ func (p *Provider) List(ctx context.Context, report func(read, of int)) (*provid
 		return nil, p.failure(ctx, pages.name(), ctx.Err())
 	}
 	p.cache.prune()
-	if report != nil {
-		report(len(items), len(items))
-	}
 	read := began
 	if !pages.read.IsZero() {
 		read = pages.read

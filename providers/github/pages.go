@@ -45,8 +45,9 @@ type pager struct {
 	query url.Values
 	// take is given what is on a page, in order, and returns how much of that is new.
 	take func(items []json.RawMessage) (fresh int)
-	// told is told how many pages have been read, of how many; 0 where nobody knows.
-	told func(read, of int)
+	// told is told how many items have been read.
+	told func(read int)
+	got  int
 	// stale says that kept answers will do while a limit holds; read is then when the oldest was read, and until when the limit ends.
 	stale bool
 	mu    sync.Mutex
@@ -63,7 +64,7 @@ func (g *pager) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	g.use(first, 1, first.resp.LastPage)
+	g.use(first)
 	if first.resp.After == "" && first.resp.NextPage == 2 && first.resp.LastPage >= 2 {
 		return g.numbered(ctx, first.resp.LastPage)
 	}
@@ -74,7 +75,7 @@ func (g *pager) run(ctx context.Context) error {
 func (g *pager) numbered(ctx context.Context, last int) error {
 	var end *page
 	for from := 2; from <= last; from += ahead {
-		pages, err := g.batch(ctx, from, min(ahead, last-from+1), last)
+		pages, err := g.batch(ctx, from, min(ahead, last-from+1))
 		for i, read := range pages {
 			if fresh := g.take(read.items); fresh == 0 && from+i < last {
 				return g.broken(errNothing)
@@ -89,10 +90,9 @@ func (g *pager) numbered(ctx context.Context, last int) error {
 }
 
 // batch reads n pages, and returns those before the first that could not be read.
-func (g *pager) batch(ctx context.Context, from, n, last int) ([]*page, error) {
+func (g *pager) batch(ctx context.Context, from, n int) ([]*page, error) {
 	pages, errs := make([]*page, n), make([]error, n)
 	var mu sync.Mutex
-	done := from - 1
 	each(n, func(i int) {
 		if from+i > g.p.pages {
 			errs[i] = g.broken(errEndless)
@@ -103,8 +103,8 @@ func (g *pager) batch(ctx context.Context, from, n, last int) ([]*page, error) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		done++
-		g.told(done, last)
+		g.got += len(pages[i].items)
+		g.told(g.got)
 	})
 	for i, err := range errs {
 		if err != nil {
@@ -133,17 +133,18 @@ func (g *pager) linkedFrom(ctx context.Context, from *page, count int) error {
 			return err
 		}
 		count++
-		if g.use(from, count, 0) == 0 && nextOf(from.resp) != nil {
+		if g.use(from) == 0 && nextOf(from.resp) != nil {
 			return g.broken(errNothing)
 		}
 	}
 	return nil
 }
 
-func (g *pager) use(from *page, read, of int) int {
+func (g *pager) use(from *page) int {
 	fresh := g.take(from.items)
 	if g.told != nil {
-		g.told(read, of)
+		g.got += len(from.items)
+		g.told(g.got)
 	}
 	return fresh
 }

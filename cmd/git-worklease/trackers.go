@@ -1,0 +1,153 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/git-worklease/git-worklease/internal/config"
+	"github.com/git-worklease/git-worklease/internal/gitexec"
+	"github.com/git-worklease/git-worklease/internal/term"
+	"github.com/git-worklease/git-worklease/lease"
+	"github.com/git-worklease/git-worklease/providers"
+	"github.com/git-worklease/git-worklease/providers/backlogmd"
+	"github.com/git-worklease/git-worklease/providers/beads"
+	"github.com/git-worklease/git-worklease/providers/external"
+	"github.com/git-worklease/git-worklease/providers/github"
+	"github.com/git-worklease/git-worklease/providers/linear"
+)
+
+// trackers opens the trackers of the policy, in its order. It asks none of them anything.
+func (w *work) trackers() (providers.Set, error) {
+	var set providers.Set
+	for _, t := range w.policy.Tables("providers") {
+		p, err := w.tracker(t)
+		if err != nil {
+			return nil, err
+		}
+		set = append(set, p)
+	}
+	return set, nil
+}
+
+// tracker opens one. What is wrong with its table comes before what it says itself.
+func (w *work) tracker(t *config.Table) (providers.Provider, error) {
+	open := map[string]func(*config.Table) (providers.Provider, error){
+		"github": w.openGitHub, "beads": w.openBeads, "backlogmd": w.openBacklog, "linear": w.openLinear,
+	}[t.Name]
+	if open == nil {
+		open = w.openExternal
+	}
+	p, err := open(t)
+	unknown, bad := t.Done()
+	switch {
+	case bad != nil:
+		return nil, bad
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", t.Name, err)
+	}
+	for _, u := range unknown {
+		w.app.notice("%s: %s is unknown to this version", u.Origin, term.Clean(u.Key))
+	}
+	return p, nil
+}
+
+func (w *work) openGitHub(t *config.Table) (providers.Provider, error) {
+	tokens := github.Tokens{Getenv: w.app.getenv, Git: w.git}
+	o := github.Options{
+		Started: t.Text("started", github.DefaultStarted), Review: t.Text("review", github.DefaultReview), Close: t.Bool("close", false), Now: w.app.clock.Now,
+		API: w.app.getenv("WORKLEASE_GITHUB_API"), Cache: filepath.Join(w.place.Root, "github"),
+	}
+	var ok bool
+	if text := t.Text("repo", ""); text != "" {
+		if o.Repository, ok = github.ParseRepository(text); !ok {
+			t.Bad("repo", "a repository, such as acme/app")
+			return nil, nil
+		}
+	} else if o.Repository, ok = github.Detect(w.remoteURLs(), tokens.Hosts()...); !ok {
+		return nil, fmt.Errorf("no remote of this clone is a repository of GitHub, and the policy names none in repo: %w", providers.ErrUnsupported)
+	}
+	o.Token = tokens.For(o.Repository)
+	return github.Open(o)
+}
+
+// remoteURLs are the URLs of the clone's remotes, that of the claims first.
+func (w *work) remoteURLs() []string {
+	urls := []string{w.url}
+	for _, name := range w.repo.Remotes() {
+		urls = append(urls, w.repo.Config.Value("remote."+name+".url"))
+	}
+	return urls
+}
+
+func (w *work) openBeads(t *config.Table) (providers.Provider, error) {
+	return beads.Open(beads.Options{
+		Settings: beads.Settings{Prefixes: t.Texts("prefixes"), FileOnly: t.Bool("file_only", false)}, Dir: w.repo.WorkTree, Env: w.plainEnv(), Now: w.app.clock.Now,
+	})
+}
+
+func (w *work) openBacklog(t *config.Table) (providers.Provider, error) {
+	return backlogmd.Open(backlogmd.Options{
+		Dir: w.repo.WorkTree, Directory: t.Text("directory", ""), Open: t.Texts("open"), Started: t.Text("started", ""), Program: "backlog", Env: w.plainEnv(),
+		Now: w.app.clock.Now,
+	})
+}
+
+func (w *work) openLinear(t *config.Table) (providers.Provider, error) {
+	return linear.Open(linear.Options{
+		Teams: t.Texts("teams"), Workspace: t.Text("workspace", ""), Close: t.Bool("close", false), Token: w.app.getenv("LINEAR_API_KEY"), Now: w.app.clock.Now,
+		Endpoint: w.app.getenv("WORKLEASE_LINEAR_API"),
+	})
+}
+
+func (w *work) openExternal(t *config.Table) (providers.Provider, error) {
+	return external.Open(external.Options{
+		Name: t.Name, Dir: w.repo.WorkTree, Env: w.plainEnv(), Settings: t.All(), Now: w.app.clock.Now,
+		Stderr: func(line string) { w.app.notice("%s: %s", t.Name, term.Clean(line)) },
+	})
+}
+
+// plainEnv is the environment for programs that may run git themselves, in whichever repository they like.
+func (w *work) plainEnv() []string { return gitexec.Unbound(os.Environ()) }
+
+// item is the resource of an item as a person writes it; ok is false where no tracker calls anything so, and where there are none.
+func (w *work) item(key string) (r lease.Resource, p providers.Provider, ok bool, err error) {
+	if len(w.policy.Tables("providers")) == 0 {
+		return "", nil, false, nil
+	}
+	if scheme := providers.Key(key).Scheme(); scheme != "" && !w.hasTracker(scheme) && lease.Resource(key).Scheme() != "" {
+		return "", nil, false, nil
+	}
+	set, err := w.trackers()
+	if err != nil {
+		return "", nil, false, err
+	}
+	k, p, err := set.Resolve(key)
+	switch {
+	case err == nil:
+		r, err = lease.ParseResource(string(k))
+		return r, p, true, err
+	case errors.Is(err, providers.ErrNotKey) && !errors.As(err, new(*providers.KeyError)):
+		return "", nil, false, nil
+	}
+	return "", nil, false, err
+}
+
+func (w *work) hasTracker(name string) bool {
+	for _, t := range w.policy.Tables("providers") {
+		if t.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// closeTrackers ends the programs of a set.
+func closeTrackers(set providers.Set) {
+	for _, p := range set {
+		if c, ok := p.(interface{ Close() error }); ok {
+			_ = c.Close() // all that was wanted of it is done
+		}
+	}
+}
