@@ -123,6 +123,7 @@ func (w *work) item(key string) (r lease.Resource, p providers.Provider, ok bool
 	if err != nil {
 		return "", nil, false, err
 	}
+	defer closeTrackers(set) // a program may have been asked what the key is
 	k, p, err := set.Resolve(key)
 	switch {
 	case err == nil:
