@@ -26,6 +26,15 @@ const (
 // Closed says that nothing is left to do: what depends on it need not wait any more.
 func (s State) Closed() bool { return s == Done || s == Cancelled }
 
+// Opening is how often an item was opened.
+type Opening string
+
+// The openings.
+const (
+	OpenedOnce  Opening = "once"
+	OpenedAgain Opening = "again" // it was closed in between
+)
+
 // Priority orders items: the smaller the more urgent. The zero value says that the tracker names none, and comes after all others.
 type Priority int
 
@@ -48,8 +57,8 @@ type Item struct {
 	// URL is where a person reads it: an address, or a file relative to the top of the work tree.
 	URL   string
 	State State
-	// Reopened says that the tracker remembers the item closed, and that it was opened again since.
-	Reopened bool
+	// Opening says whether the tracker remembers an open item closed; empty where it can't tell.
+	Opening Opening
 	// Status is the tracker's own word for the state: "In Progress".
 	Status   string
 	Priority Priority

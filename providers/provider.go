@@ -37,6 +37,14 @@ type Starter interface {
 	Unstart(ctx context.Context, key Key, mark Mark) error
 }
 
+// Planner is a [Starter] that knows beforehand what it would change, so that a claim can note that first: whatever a process leaves at the tracker that is killed
+// in between is known then, and can be taken back.
+type Planner interface {
+	Starter
+	// Plan says what Start would change now, and changes nothing. Its errors are those of Start.
+	Plan(ctx context.Context, key Key, by Worker) (Mark, error)
+}
+
 // Finisher is a tracker that can be told that work is over. Where that is known only once it was asked, it returns [ErrUnsupported], wrapped, and changes
 // nothing.
 type Finisher interface {

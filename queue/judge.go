@@ -117,11 +117,11 @@ func (j *judge) answered(item *providers.Item, v *lease.View) []Reason {
 	return why
 }
 
-// reopened says whether work that was answered is wanted again: the tracker says that the item was opened again, or has put it back from what the claim had
-// announced, or the branch that was to be reviewed is gone without having been merged.
+// reopened says whether work that was answered is wanted again: the tracker says that the item was closed and opened again since it was claimed, or has put it
+// back from what the claim had announced, or the branch that was to be reviewed is gone without having been merged.
 func (j *judge) reopened(item *providers.Item, r *lease.Record) bool {
 	mark := MarkOf(r)
-	if item.Reopened || mark.Status != "" && item.State == providers.Open && item.Status != mark.Status {
+	if item.Opening == providers.OpenedAgain && openingOf(r) == providers.OpenedOnce || mark.Status != "" && item.State == providers.Open && item.Status != mark.Status {
 		return true
 	}
 	branch := r.Meta[MetaBranch]

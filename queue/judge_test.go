@@ -30,6 +30,14 @@ func started(i *providers.Item) { i.State, i.Status = providers.Started, "In Pro
 func done(i *providers.Item)    { i.State, i.Status = providers.Done, "Done" }
 func waiting(i *providers.Item) { i.State, i.Status = providers.Waiting, "Draft" }
 
+func openedAgain(i *providers.Item) { i.Opening = providers.OpenedAgain }
+
+func opened(o providers.Opening) func(*lease.View) {
+	return func(v *lease.View) {
+		v.Record.Meta = map[string]string{metaOpening + string(v.Resource): string(o)}
+	}
+}
+
 func assigned(names ...string) func(*providers.Item) {
 	return func(i *providers.Item) { i.Assignees = names }
 }
@@ -100,7 +108,9 @@ func TestReadiness(t *testing.T) {
 		"done":                    {item: item("tt:1"), claim: ptr(held("tt:1", true, released(lease.OutcomeDone))), want: "answered:bob/onedone"},
 		"in review":               {item: item("tt:1", started, assigned("@bob")), claim: ptr(held("tt:1", true, released(lease.OutcomeReview), marked(mark))), want: "answered:bob/onereview"},
 		"again":                   {item: item("tt:1"), claim: ptr(held("tt:1", true, released(lease.OutcomeDone))), facts: Facts{Again: true}},
-		"opened again":            {item: item("tt:1", func(i *providers.Item) { i.Reopened = true }), claim: ptr(held("tt:1", true, released(lease.OutcomeDone)))},
+		"opened again":            {item: item("tt:1", openedAgain), claim: ptr(held("tt:1", true, released(lease.OutcomeDone), opened(providers.OpenedOnce)))},
+		"opened again before":     {item: item("tt:1", openedAgain), claim: ptr(held("tt:1", true, released(lease.OutcomeDone), opened(providers.OpenedAgain))), want: "answered:bob/onedone"},
+		"opened again, or before": {item: item("tt:1", openedAgain), claim: ptr(held("tt:1", true, released(lease.OutcomeDone))), want: "answered:bob/onedone"},
 		"put back":                {item: item("tt:1"), claim: ptr(held("tt:1", true, released(lease.OutcomeReview), marked(mark)))},
 		"a pull request":          {item: item("tt:1", func(i *providers.Item) { i.Pulls = []providers.Pull{{ID: "#7"}} }), want: "pull-request:#7"},
 		"a branch":                {item: item("tt:1"), facts: Facts{Branches: map[providers.Key][]Branch{"tt:1": {{Name: "issue/1"}, {Name: "old", Merged: true}}}}, want: "unmerged:issue/1"},

@@ -12,6 +12,8 @@ import (
 const (
 	// metaMark begins the names of those that say what was announced at the tracker, by item: "announced:backlogmd:task-7".
 	metaMark = "announced:"
+	// metaOpening begins the names of those that say how often an item was open when it was claimed.
+	metaOpening = "opening:"
 	// MetaBranch is the branch that the work is on.
 	MetaBranch = "branch"
 	// MetaTip is the commit that the branch ended with.
@@ -37,4 +39,8 @@ func MarkOf(r *lease.Record) providers.Mark {
 		return providers.Mark{}
 	}
 	return m
+}
+
+func openingOf(r *lease.Record) providers.Opening {
+	return providers.Opening(r.Meta[metaOpening+string(r.Resource)])
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -30,9 +31,13 @@ func (c *check) announcing(ctx context.Context) {
 		c.wrong("%w", err)
 		return
 	}
+	planned := c.plan(ctx, p)
 	mark, err := p.Start(ctx, c.Announce, worker)
 	if err != nil {
 		c.wrong("%w", err)
+	}
+	if planned != nil && err == nil && !reflect.DeepEqual(*planned, mark) {
+		c.wrong("it planned to change %+v and changed %+v", *planned, mark)
 	}
 	if !mark.IsZero() {
 		// What was announced is taken back also where the user ends the check.
@@ -47,6 +52,23 @@ func (c *check) announcing(ctx context.Context) {
 	if again, err := p.Start(ctx, c.Announce, worker); !again.IsZero() || err != nil {
 		c.wrong("announced a second time, it changed %+v, %v", again, err)
 	}
+	if again := c.plan(ctx, p); again != nil && !again.IsZero() {
+		c.wrong("announced, it plans to change %+v", *again)
+	}
+}
+
+// plan is what a tracker that plans would change; nil: it does not plan.
+func (c *check) plan(ctx context.Context, p providers.Starter) *providers.Mark {
+	planner, ok := p.(providers.Planner)
+	if !ok {
+		return nil
+	}
+	mark, err := planner.Plan(ctx, c.Announce, worker)
+	if err != nil {
+		c.wrong("%w", err)
+		return nil
+	}
+	return &mark
 }
 
 func (c *check) shows(ctx context.Context, p providers.Provider, before *providers.Item, mark providers.Mark) {
