@@ -134,10 +134,18 @@ func (c *claimer) draft(m moment, key ed25519.PrivateKey, steps []step) (Hold, [
 			Authority: hold.Authority, Resource: s.tip.resource, Claim: hold.Claim, Members: c.want, Holder: hold.Holder, Purpose: c.req.Purpose,
 			Generation: s.generation, Revision: 1, TTLSeconds: int64(ttl / time.Second), GraceSeconds: int64(grace / time.Second),
 			Takeover: c.o.Terms.Takeover, Expiry: c.o.Terms.Expiry, ClaimedAt: stamp, RenewedAt: stamp, State: StateActive,
-			Predecessor: s.predecessor, Meta: c.req.Meta, Prev: s.tip.oid,
+			Predecessor: s.predecessor, Meta: c.meta(s.tip.rec), Prev: s.tip.oid,
 		}
 	}
 	return hold, records
+}
+
+// meta is that of a new claim on a resource where before stands, or nothing.
+func (c *claimer) meta(before *Record) map[string]string {
+	if before == nil || c.req.Inherit == nil {
+		return c.req.Meta
+	}
+	return withMeta(c.req.Inherit(before), c.req.Meta)
 }
 
 // after is d later; an instant that can't be compared stays one.

@@ -3,61 +3,154 @@ package queue
 import (
 	"context"
 	"errors"
+	"reflect"
 
 	"github.com/git-worklease/git-worklease/lease"
 	"github.com/git-worklease/git-worklease/providers"
 )
 
-// Announce tells the trackers of items that this session works on them, and keeps in their claims what that has changed, so that it is known whose doing it
-// is, and can be taken back. What a tracker refuses is returned and loses no claim. The error is that the claim could not be written; whatever was announced then
-// stands without a word in the claim.
-func (q *Queue) Announce(ctx context.Context, entries []Entry, text string) (troubles []SourceError, err error) {
+// Announce tells the trackers of items that this session has claimed that it works on them, and keeps in the claims what that changes, so that it is known
+// whose doing it is, and can be taken back: before it is done, where the tracker can plan it. What a tracker refuses is returned and loses no claim. The error is
+// that the claims could not be written: nothing more is told then, and what can't be noted is taken back.
+//
+// Records are those of one claim that are items', as they stand.
+func (q *Queue) Announce(ctx context.Context, records []*lease.Record, text string) (troubles []SourceError, err error) {
+	an := &announcement{q: q, by: q.worker(text)}
+	for _, r := range records {
+		an.plan(ctx, r)
+	}
+	if err := an.note(ctx); err != nil {
+		return an.troubles, err
+	}
+	for i := range an.items {
+		an.tell(ctx, &an.items[i])
+	}
+	err = an.note(ctx)
+	if err != nil {
+		an.takeBack(ctx)
+	}
+	return an.troubles, err
+}
+
+// announcement is one call of Announce.
+type announcement struct {
+	q        *Queue
+	by       providers.Worker
+	items    []announced
+	troubles []SourceError
+}
+
+// announced is an item of an announcement.
+type announced struct {
+	key     providers.Key
+	starter providers.Starter
+	// before is what was announced before, noted what its claim says, and mark what is so.
+	before, noted, mark providers.Mark
+}
+
+func (an *announcement) trouble(source string, err error) {
+	an.troubles = append(an.troubles, SourceError{source, err})
+}
+
+// plan finds out what is to be told. What can't be planned is only told.
+func (an *announcement) plan(ctx context.Context, r *lease.Record) {
+	key, before := providers.Key(r.Resource), MarkOf(r)
+	p, ok := an.q.Providers.Of(key).(providers.Starter)
+	if !ok {
+		an.trouble(key.Scheme(), providers.ErrUnsupported)
+		return
+	}
+	item := announced{key: key, starter: p, before: before, noted: before, mark: before}
+	if planner, ok := p.(providers.Planner); ok {
+		mark, err := planner.Plan(ctx, key, an.by)
+		if err != nil && mark.IsZero() && !errors.Is(err, providers.ErrUnsupported) { // otherwise Start says what is wrong
+			an.trouble(p.Name(), err)
+			return
+		}
+		item.mark = joined(before, mark)
+	}
+	an.items = append(an.items, item)
+}
+
+// tell tells the tracker, which may do less than it has planned.
+func (an *announcement) tell(ctx context.Context, item *announced) {
+	mark, err := item.starter.Start(ctx, item.key, an.by)
+	if err != nil {
+		an.trouble(item.starter.Name(), err)
+	}
+	item.mark = joined(item.before, mark)
+	if _, _, err := MarkMeta(item.key, item.mark); err != nil { // then nobody could ever take it back
+		an.trouble(item.starter.Name(), errors.Join(err, item.starter.Unstart(ctx, item.key, mark)))
+		item.mark = item.before
+	}
+}
+
+// note writes into the claims what they do not say yet.
+func (an *announcement) note(ctx context.Context) error {
 	meta := map[string]string{}
-	for i := range entries {
-		key := entries[i].Item.Key
-		p, ok := q.Providers.Of(key).(providers.Starter)
-		if !ok {
-			troubles = append(troubles, SourceError{key.Scheme(), providers.ErrUnsupported})
-			continue
+	var keys []lease.Resource
+	for i := range an.items {
+		item := &an.items[i]
+		if name, value, err := MarkMeta(item.key, item.mark); err == nil && !reflect.DeepEqual(item.noted, item.mark) {
+			meta[name], item.noted = value, item.mark
 		}
-		mark, err := p.Start(ctx, key, q.worker(text))
-		if err != nil {
-			troubles = append(troubles, SourceError{p.Name(), err})
-		}
-		if mark.IsZero() {
-			continue
-		}
-		name, value, err := MarkMeta(key, mark)
-		if err != nil { // then nobody could ever take it back
-			troubles = append(troubles, SourceError{p.Name(), errors.Join(err, p.Unstart(ctx, key, mark))})
-			continue
-		}
-		meta[name] = value
+		keys = append(keys, lease.Resource(item.key))
 	}
 	if len(meta) == 0 {
-		return troubles, nil
+		return nil
 	}
-	_, err = q.Claims.Claim(ctx, lease.ClaimRequest{Resources: resources(entries), Meta: meta})
-	return troubles, err
+	_, err := an.q.Claims.Claim(ctx, lease.ClaimRequest{Resources: keys, Meta: meta})
+	return err
+}
+
+// takeBack takes back what was told and could not be noted.
+func (an *announcement) takeBack(ctx context.Context) {
+	ctx = context.WithoutCancel(ctx)
+	for _, item := range an.items {
+		if item.mark.IsZero() {
+			continue
+		}
+		if err := item.starter.Unstart(ctx, item.key, item.mark); err != nil {
+			an.trouble(item.starter.Name(), err)
+		}
+	}
 }
 
 func (q *Queue) worker(text string) providers.Worker {
 	return providers.Worker{Agent: q.Agent, Session: q.Session, Text: text}
 }
 
-// Finish tells the trackers what has come of work on items, before or after their claims were released.
-func (q *Queue) Finish(ctx context.Context, keys []providers.Key, result providers.Result, text string) (troubles []SourceError) {
-	for _, key := range keys {
-		p, ok := q.Providers.Of(key).(providers.Finisher)
-		if !ok {
-			troubles = append(troubles, SourceError{key.Scheme(), providers.ErrUnsupported})
-			continue
-		}
-		if err := p.Finish(ctx, key, q.worker(text), result); err != nil {
-			troubles = append(troubles, SourceError{p.Name(), err})
+// Finish tells the trackers what has come of the work on items, by the releases that stand: what was announced of work that was given up is taken back. What
+// is not released is left alone. text is for people.
+func (q *Queue) Finish(ctx context.Context, released []lease.View, text func(*lease.Release) string) (troubles []SourceError) {
+	for i := range released {
+		if err := q.finish(ctx, &released[i], text); err != nil {
+			troubles = append(troubles, SourceError{released[i].Resource.Scheme(), err})
 		}
 	}
 	return troubles
+}
+
+func (q *Queue) finish(ctx context.Context, v *lease.View, text func(*lease.Release) string) error {
+	key := providers.Key(v.Resource)
+	if v.Record == nil || v.Record.Release == nil {
+		return nil
+	}
+	result := providers.Finished
+	switch v.Record.Release.Outcome {
+	case lease.OutcomeReview:
+		result = providers.Reviewing
+	case lease.OutcomeAbandoned:
+		if mark := MarkOf(v.Record); !mark.IsZero() {
+			return q.Reconcile(ctx, Stale{Key: key, Mark: mark})
+		}
+		return nil
+	}
+	p, ok := q.Providers.Of(key).(providers.Finisher)
+	if !ok {
+		return providers.ErrUnsupported
+	}
+	return p.Finish(ctx, key, q.worker(text(v.Record.Release)), result)
 }
 
 // Stale is an announcement of a claim that nobody works under any more.

@@ -21,13 +21,6 @@ type Claims interface {
 	Renew(ctx context.Context, req lease.RenewRequest) ([]lease.RenewResult, error)
 }
 
-// Branches is what is known of the branches at the remote.
-type Branches struct {
-	Of map[providers.Key][]Branch
-	// Merged says whether a commit that a branch ended with is in the default branch.
-	Merged func(branch, tip string) bool
-}
-
 // Queue is the trackers and the claims of a repository. Its fields are set before it is used.
 type Queue struct {
 	Providers providers.Set
@@ -102,12 +95,11 @@ func (q *Queue) Read(ctx context.Context, v *View, report func(read int)) (*Boar
 	})
 	if q.Branches != nil {
 		group.Go(func() {
-			branches, err := q.Branches(ctx)
-			if err != nil {
+			var err error
+			if b.facts.Branches, err = q.Branches(ctx); err != nil {
+				b.facts.Branches = nil
 				trouble("branches", err)
-				return
 			}
-			b.facts.Branches, b.facts.Merged, b.facts.BranchesRead = branches.Of, branches.Merged, true
 		})
 	}
 	group.Wait()

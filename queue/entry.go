@@ -56,6 +56,16 @@ type Branch struct {
 	Merged bool
 }
 
+// Branches is what is known of the branches at the remote.
+type Branches struct {
+	// Of are those whose rule asks for an item's claim.
+	Of map[providers.Key][]Branch
+	// Has says whether there is a branch of that name.
+	Has func(name string) bool
+	// Dropped says that a commit, with which a branch ended, is known not to be in the default branch, nor what it brought.
+	Dropped func(tip string) bool
+}
+
 // Facts is what items are judged by. It is all read before, so that the judgement asks nobody.
 type Facts struct {
 	// Claims are the views of all claims; see [lease.Authority.List].
@@ -65,12 +75,8 @@ type Facts struct {
 	// Agent is this agent's name, and Names those by which trackers may know it, in any case.
 	Agent string
 	Names []string
-	// Branches are those at the remote, by the item whose claim their rule asks for.
-	Branches map[providers.Key][]Branch
-	// BranchesRead says that Branches is complete.
-	BranchesRead bool
-	// Merged says whether a commit that a branch ended with is in the default branch; nil where nobody knows.
-	Merged func(branch, tip string) bool
+	// Branches are those at the remote; nil: they were not read.
+	Branches *Branches
 	// Again takes items whose work was answered.
 	Again bool
 	// Schemes are the names of the trackers that were read whole.

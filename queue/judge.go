@@ -109,9 +109,11 @@ func (j *judge) answered(item *providers.Item, v *lease.View) []Reason {
 	for _, pull := range item.Pulls {
 		why = append(why, Reason{Kind: PullRequest, Name: pull.ID})
 	}
-	for _, branch := range j.Branches[item.Key] {
-		if !branch.Merged {
-			why = append(why, Reason{Kind: Unmerged, Name: branch.Name})
+	if j.Branches != nil {
+		for _, branch := range j.Branches.Of[item.Key] {
+			if !branch.Merged {
+				why = append(why, Reason{Kind: Unmerged, Name: branch.Name})
+			}
 		}
 	}
 	return why
@@ -124,12 +126,8 @@ func (j *judge) reopened(item *providers.Item, r *lease.Record) bool {
 	if item.Opening == providers.OpenedAgain && openingOf(r) == providers.OpenedOnce || mark.Status != "" && item.State == providers.Open && item.Status != mark.Status {
 		return true
 	}
-	branch := r.Meta[MetaBranch]
-	if !j.BranchesRead || branch == "" || r.Meta[MetaTip] == "" || r.Release.Outcome != lease.OutcomeReview || j.Merged == nil {
-		return false
-	}
-	there := slices.ContainsFunc(j.Branches[item.Key], func(b Branch) bool { return b.Name == branch })
-	return !there && !j.Merged(branch, r.Meta[MetaTip])
+	branch, tip := r.Meta[MetaBranch], r.Meta[MetaTip]
+	return j.Branches != nil && r.Release.Outcome == lease.OutcomeReview && branch != "" && tip != "" && !j.Branches.Has(branch) && j.Branches.Dropped(tip)
 }
 
 // waits says whether an item has to wait for another, and why.

@@ -113,10 +113,11 @@ func TestReadiness(t *testing.T) {
 		"opened again, or before": {item: item("tt:1", openedAgain), claim: ptr(held("tt:1", true, released(lease.OutcomeDone))), want: "answered:bob/onedone"},
 		"put back":                {item: item("tt:1"), claim: ptr(held("tt:1", true, released(lease.OutcomeReview), marked(mark)))},
 		"a pull request":          {item: item("tt:1", func(i *providers.Item) { i.Pulls = []providers.Pull{{ID: "#7"}} }), want: "pull-request:#7"},
-		"a branch":                {item: item("tt:1"), facts: Facts{Branches: map[providers.Key][]Branch{"tt:1": {{Name: "issue/1"}, {Name: "old", Merged: true}}}}, want: "unmerged:issue/1"},
-		"its branch is gone":      {item: item("tt:1"), claim: ptr(held("tt:1", true, released(lease.OutcomeReview), branched)), facts: Facts{BranchesRead: true, Merged: merged(false)}},
-		"its branch was merged":   {item: item("tt:1"), claim: ptr(held("tt:1", true, released(lease.OutcomeReview), branched)), facts: Facts{BranchesRead: true, Merged: merged(true)}, want: "answered:bob/onereview"},
-		"branches were not read":  {item: item("tt:1"), claim: ptr(held("tt:1", true, released(lease.OutcomeReview), branched)), facts: Facts{Merged: merged(false)}, want: "answered:bob/onereview"},
+		"a branch":                {item: item("tt:1"), facts: Facts{Branches: &Branches{Of: map[providers.Key][]Branch{"tt:1": {{Name: "issue/1"}, {Name: "old", Merged: true}}}}}, want: "unmerged:issue/1"},
+		"its branch is gone":      {item: item("tt:1"), claim: ptr(held("tt:1", true, released(lease.OutcomeReview), branched)), facts: Facts{Branches: without(true)}},
+		"its branch is there":     {item: item("tt:1"), claim: ptr(held("tt:1", true, released(lease.OutcomeReview), branched)), facts: Facts{Branches: without(true, "issue/1")}, want: "answered:bob/onereview"},
+		"its branch was merged":   {item: item("tt:1"), claim: ptr(held("tt:1", true, released(lease.OutcomeReview), branched)), facts: Facts{Branches: without(false)}, want: "answered:bob/onereview"},
+		"branches were not read":  {item: item("tt:1"), claim: ptr(held("tt:1", true, released(lease.OutcomeReview), branched)), want: "answered:bob/onereview"},
 		"needs one that is open":  {item: item("tt:1", needs("tt:2", "tt:3")), want: "needs:opentt:2tt:2"},
 		"needs what is not there": {item: item("tt:1", needs("tt:9")), want: "needs-missing:tt:9tt:9"},
 		"needs another tracker's": {item: item("tt:1", needs("u:9")), want: "needs-foreign:u:9u:9"},
@@ -144,8 +145,12 @@ func TestReadiness(t *testing.T) {
 
 func ptr(v lease.View) *lease.View { return &v }
 
-func merged(is bool) func(branch, tip string) bool {
-	return func(branch, tip string) bool { return is && branch == "issue/1" && tip == "abc" }
+// without is a remote with some branches, where the commit of another was dropped or not.
+func without(dropped bool, names ...string) *Branches {
+	return &Branches{
+		Has:     func(name string) bool { return slices.Contains(names, name) },
+		Dropped: func(tip string) bool { return dropped && tip == "abc" },
+	}
 }
 
 // TestCycles: those that wait for each other are named, whoever else waits for them waits, and a closed one breaks a cycle.

@@ -3,6 +3,7 @@ package queue
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/git-worklease/git-worklease/lease"
 	"github.com/git-worklease/git-worklease/providers"
@@ -39,6 +40,36 @@ func MarkOf(r *lease.Record) providers.Mark {
 		return providers.Mark{}
 	}
 	return m
+}
+
+// joined is what one announcement after another has changed.
+func joined(first, then providers.Mark) providers.Mark {
+	m := providers.Mark{
+		Status: then.Status, WasStatus: then.WasStatus, Assigned: union(first.Assigned, then.Assigned), Labels: union(first.Labels, then.Labels),
+	}
+	switch {
+	case then.Status == "":
+		m.Status, m.WasStatus = first.Status, first.WasStatus
+	case first.Status == then.WasStatus && first.Status != "":
+		m.WasStatus = first.WasStatus
+	}
+	return m
+}
+
+// union is nil where both are empty.
+func union(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Inherited is what a new claim keeps of the meta of the one before it: what that has announced is still to be taken back.
+func Inherited(before *lease.Record) map[string]string {
+	name := metaMark + string(before.Resource)
+	if MarkOf(before).IsZero() {
+		return nil
+	}
+	return map[string]string{name: before.Meta[name]}
 }
 
 func openingOf(r *lease.Record) providers.Opening {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -138,7 +139,23 @@ func (n *next) request(chosen []Entry) lease.ClaimRequest {
 	if purpose == "" && len(chosen) == 1 {
 		purpose = clip(chosen[0].Item.Title)
 	}
-	return lease.ClaimRequest{Resources: resources(chosen), TTL: n.req.TTL, Purpose: purpose, Meta: n.req.Meta}
+	return lease.ClaimRequest{Resources: resources(chosen), TTL: n.req.TTL, Purpose: purpose, Meta: n.meta(chosen), Inherit: Inherited}
+}
+
+// meta is what is asked for, and how often the items were opened so far.
+func (n *next) meta(chosen []Entry) map[string]string {
+	meta := maps.Clone(n.req.Meta)
+	for i := range chosen {
+		item := &chosen[i].Item
+		if item.Opening == "" {
+			continue
+		}
+		if meta == nil {
+			meta = map[string]string{}
+		}
+		meta[metaOpening+string(item.Key)] = string(item.Opening)
+	}
+	return meta
 }
 
 func resources(entries []Entry) []lease.Resource {

@@ -15,6 +15,7 @@ import (
 	"github.com/git-worklease/git-worklease/internal/fault"
 	"github.com/git-worklease/git-worklease/internal/term"
 	"github.com/git-worklease/git-worklease/lease"
+	"github.com/git-worklease/git-worklease/queue"
 )
 
 type claimOptions struct {
@@ -22,6 +23,7 @@ type claimOptions struct {
 	purpose   string
 	meta      []string
 	supersede bool
+	start     bool
 	wait      time.Duration
 }
 
@@ -37,7 +39,8 @@ such as task:login, port:3000 or deploy:staging.
 Without a KEY it claims what the policy's rules ask for on the branch that is checked out.
 
 Where the policy names trackers, an item is claimed as its tracker calls it: 42, ENG-123, task-7,
-or its address. git worklease key shows which resource that is.
+or its address. git worklease key shows which resource that is. With --start the tracker is told
+as well: status, assignee or label, as it has them. What a tracker refuses loses no claim.
 
 A path is claimed with everything below it: db/migrations, relative to the current
 directory, or path:db/migrations, relative to the top of the repository. A * stands for
@@ -66,6 +69,7 @@ remote that does not answer is waited for as well. Ctrl-C leaves nothing behind.
 	completeWords(cmd, "wait")
 	flags.StringVar(&o.purpose, "purpose", "", "what it is for, for others to read")
 	flags.StringArrayVar(&o.meta, "meta", nil, "`NAME=VALUE` to keep with the claim, such as branch=login; may be repeated")
+	flags.BoolVar(&o.start, "start", false, "tell the trackers of items that work has begun")
 	flags.BoolVar(&o.supersede, "supersede", false, "take over your own agent's claim from another session once it is stale, also where others must wait until it is dead")
 	return cmd
 }
@@ -91,10 +95,16 @@ func (a *app) runClaim(ctx context.Context, o claimOptions) (*outcome, error) {
 		return nil, err
 	}
 	defer w.close()
-	if err := w.checkClaimant(resources); err != nil {
+	if o.start {
+		err = w.checkItems("start", resources)
+	}
+	if err == nil {
+		err = w.checkClaimant(resources)
+	}
+	if err != nil {
 		return nil, err
 	}
-	req := lease.ClaimRequest{Resources: resources, Purpose: o.purpose, Meta: meta, Supersede: o.supersede}
+	req := lease.ClaimRequest{Resources: resources, Purpose: o.purpose, Meta: meta, Supersede: o.supersede, Inherit: queue.Inherited}
 	if !w.settings.TTL.Origin.IsDefault() {
 		req.TTL = w.settings.TTL.V
 	}
@@ -105,7 +115,31 @@ func (a *app) runClaim(ctx context.Context, o claimOptions) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &outcome{result: newClaimJSON(result), text: func(p *printer) { printClaim(p, result) }}, nil
+	claimed := startedJSON{claimJSON: newClaimJSON(result)}
+	if o.start {
+		untold, err := a.start(ctx, w, result)
+		if err != nil {
+			return nil, err
+		}
+		claimed.Untold = newQueueTroublesJSON(untold, a)
+	}
+	return &outcome{result: claimed, text: func(p *printer) { printClaim(p, result) }}, nil
+}
+
+// startedJSON is a claim, and which trackers could not be told of it.
+type startedJSON struct {
+	claimJSON
+
+	Untold []queueTroubleJSON `json:"untold,omitempty"`
+}
+
+func (a *app) start(ctx context.Context, w *work, r *lease.ClaimResult) ([]queue.SourceError, error) {
+	q, err := w.queue()
+	if err != nil {
+		return nil, err
+	}
+	defer closeTrackers(q.Providers)
+	return a.announce(ctx, w, q, r)
 }
 
 // checkResult checks the claimant again, who may have come in between: of a claim that was there already, and of paths. A claim that was only made now is

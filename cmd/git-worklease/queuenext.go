@@ -9,7 +9,6 @@ import (
 
 	"github.com/git-worklease/git-worklease/internal/config"
 	"github.com/git-worklease/git-worklease/internal/fault"
-	"github.com/git-worklease/git-worklease/internal/term"
 	"github.com/git-worklease/git-worklease/lease"
 	"github.com/git-worklease/git-worklease/queue"
 )
@@ -92,15 +91,14 @@ func (a *app) runQueueNext(ctx context.Context, o *nextOptions) (*outcome, error
 	if err != nil {
 		return nil, err
 	}
+	var untold []queue.SourceError
 	if o.start {
-		troubles, err := q.Announce(w.ctx, taken.Entries, announcement(w))
-		if err != nil {
-			return nil, fmt.Errorf("%s is claimed, and the tracker was told, which could not be noted in the claim: %w", taken.Entries[0].Item.Key, err)
+		if untold, err = a.announce(ctx, w, q, taken.Result); err != nil {
+			return nil, err
 		}
-		a.untold(troubles)
 	}
 	a.incomplete(taken.Troubles)
-	return &outcome{result: newQueueTakenJSON(taken, a), text: func(p *printer) { printQueueTaken(p, taken) }}, nil
+	return &outcome{result: newQueueTakenJSON(taken, untold, a), text: func(p *printer) { printQueueTaken(p, taken) }}, nil
 }
 
 // takeNext claims, and shows meanwhile how many items have been read.
@@ -111,18 +109,6 @@ func (a *app) takeNext(w *work, q *queue.Queue, req queue.NextRequest) (*queue.T
 		p.set(func(time.Time) string { return fmt.Sprintf("%d items read", read) })
 	}
 	return q.Next(w.ctx, req)
-}
-
-// announcement is the line that trackers show to people.
-func announcement(w *work) string {
-	return "claimed by " + w.holder().String() + " with git worklease"
-}
-
-// untold tells which trackers could not be told. The claims stand all the same.
-func (a *app) untold(troubles []queue.SourceError) {
-	for _, t := range troubles {
-		a.notice("%s was not told: %s; the claim stands", t.Source, term.Clean(t.Err.Error()))
-	}
 }
 
 // peek shows what would be claimed.
@@ -147,10 +133,14 @@ type queueTakenJSON struct {
 	Lost       int                `json:"lost_races"`
 	Incomplete bool               `json:"incomplete"`
 	Troubles   []queueTroubleJSON `json:"troubles,omitempty"`
+	Untold     []queueTroubleJSON `json:"untold,omitempty"`
 }
 
-func newQueueTakenJSON(t *queue.Taken, a *app) queueTakenJSON {
-	j := queueTakenJSON{Claim: newClaimJSON(t.Result), Lost: t.Lost, Incomplete: len(t.Troubles) > 0, Troubles: newQueueTroublesJSON(t.Troubles, a)}
+func newQueueTakenJSON(t *queue.Taken, untold []queue.SourceError, a *app) queueTakenJSON {
+	j := queueTakenJSON{
+		Claim: newClaimJSON(t.Result), Lost: t.Lost, Incomplete: len(t.Troubles) > 0, Troubles: newQueueTroublesJSON(t.Troubles, a),
+		Untold: newQueueTroublesJSON(untold, a),
+	}
 	for i := range t.Entries {
 		j.Items = append(j.Items, newQueueItemJSON(&t.Entries[i], a))
 	}

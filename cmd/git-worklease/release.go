@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/git-worklease/git-worklease/internal/fault"
 	"github.com/git-worklease/git-worklease/internal/term"
 	"github.com/git-worklease/git-worklease/lease"
+	"github.com/git-worklease/git-worklease/queue"
 )
 
 type releaseOptions struct {
@@ -19,7 +21,7 @@ type releaseOptions struct {
 	reason, outcome, note string
 	meta                  []string
 	to, toSession         string
-	force                 bool
+	force, finish         bool
 	// given are the flags that were given.
 	given func(name string) bool
 }
@@ -33,6 +35,10 @@ func newRelease(a *app) *cobra.Command {
 released already stays so, whoever has it now (exit 0); with --meta, --note, --reason or
 --outcome it is added to the release, as long as nobody has claimed the resource since; without
 a key, to the one that was released last. What this session never held is exit 4.
+
+With --finish the trackers of items are told what has come of the work: it is done, or to be
+reviewed, and the reason with it; what was told of work that is given up is taken back. A tracker
+that can't be told keeps nothing from being released, and the same command tells it again.
 
 With --to the resource is kept for an agent: nobody else can claim it for one ttl from now. The
 new holder is shown the note, the checkpoint and what else the claim has. With --to-session the
@@ -50,6 +56,7 @@ setting force allows it.`,
 		return a.runRelease(ctx, o)
 	})
 	releaseFlags(a, cmd, &o)
+	cmd.Flags().BoolVar(&o.finish, "finish", false, "tell the trackers of items what has come of the work")
 	cmd.Flags().BoolVar(&o.force, "force", false, "end claims of others; needs a reason")
 	return cmd
 }
@@ -103,10 +110,13 @@ func (o *releaseOptions) check() error {
 		}
 		return nil
 	}
-	if err := alone("force", "to", "to-session", "note", "meta", "outcome"); err != nil {
+	if err := alone("force", "to", "to-session", "note", "meta", "outcome", "finish"); err != nil {
 		return err
 	}
-	if err := alone("to-session", "to", "note", "meta", "outcome", "reason"); err != nil || !o.force {
+	if err := alone("to", "finish"); err != nil {
+		return err
+	}
+	if err := alone("to-session", "to", "note", "meta", "outcome", "reason", "finish"); err != nil || !o.force {
 		return err
 	}
 	return o.checkForce()
@@ -135,9 +145,19 @@ func (a *app) runRelease(ctx context.Context, o releaseOptions) (*outcome, error
 	if o.toSession != "" {
 		return a.moveClaims(w, resources, o.toSession)
 	}
-	return a.releaseClaims(w, lease.ReleaseRequest{
+	if o.finish {
+		if err := w.checkItems("finish", resources); err != nil {
+			return nil, err
+		}
+	}
+	if lease.Outcome(o.outcome) == lease.OutcomeReview && meta[queue.MetaBranch] == "" && meta[queue.MetaTip] == "" {
+		review := w.reviewMeta(w.ctx)
+		maps.Copy(review, meta)
+		meta = review
+	}
+	return a.releaseClaims(ctx, w, lease.ReleaseRequest{
 		Resources: resources, Reason: o.reason, Outcome: lease.Outcome(o.outcome), For: o.to, Note: o.note, Meta: meta,
-	})
+	}, o.finish)
 }
 
 // releasedJSON is what a release did to one claim.
@@ -148,9 +168,11 @@ type releasedJSON struct {
 	ReservedUntil *time.Time       `json:"reserved_until,omitempty"`
 	Added         []lease.Resource `json:"added,omitempty"`
 	Passed        []lease.Resource `json:"passed,omitempty"`
+	// Untold are the trackers that could not be told.
+	Untold []queueTroubleJSON `json:"untold,omitempty"`
 }
 
-func (a *app) releaseClaims(w *work, req lease.ReleaseRequest) (*outcome, error) {
+func (a *app) releaseClaims(ctx context.Context, w *work, req lease.ReleaseRequest, finish bool) (*outcome, error) {
 	results, err := w.lease.Release(w.ctx, req)
 	if len(results) == 0 {
 		return nil, nothingHeld(err)
@@ -159,6 +181,9 @@ func (a *app) releaseClaims(w *work, req lease.ReleaseRequest) (*outcome, error)
 	for i, r := range results {
 		js[i] = releasedJSON{claimStateJSON: newClaimState(r.Hold, r.Resources, r.Err, a), Added: r.Added, Passed: r.Passed}
 		js[i].ExpiresAt, js[i].Already = nil, r.Already
+		if finish && r.Err == nil {
+			js[i].Untold = newQueueTroublesJSON(a.finish(ctx, w, &results[i]), a)
+		}
 		if !r.ReservedUntil.IsZero() {
 			until := seconds(r.ReservedUntil)
 			js[i].ReservedFor, js[i].ReservedUntil = req.For, &until
