@@ -152,6 +152,21 @@ func (w *tracker) Start(_ context.Context, key providers.Key, by providers.Worke
 	return mark, nil
 }
 
+func (w *tracker) Plan(_ context.Context, key providers.Key, by providers.Worker) (providers.Mark, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	mark := providers.Mark{Status: "doing", WasStatus: "todo", Assigned: []string{by.Agent}}
+	switch {
+	case w.fault == "plan fails":
+		return providers.Mark{}, providers.ErrUnavailable
+	case w.fault == "planned in part":
+		mark.Assigned = nil
+	case w.items[w.index(key)].Status == "doing" && w.fault != "planned again":
+		return providers.Mark{}, nil
+	}
+	return mark, nil
+}
+
 func (w *tracker) Unstart(_ context.Context, key providers.Key, _ providers.Mark) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -204,6 +219,9 @@ func TestFaults(t *testing.T) {
 		"unsupported":      {"announcing: not supported by the tracker"},
 		"busy":             {"announcing: mem:1 is not an open item that nobody is assigned to: started"},
 		"idle":             {"announcing: work on mem:1 was announced, and nothing changed"},
+		"plan fails":       {"announcing: the tracker is unavailable"},
+		"planned in part":  {`announcing: it planned to change {Status:doing WasStatus:todo Assigned:[] Labels:[]} and changed {Status:doing WasStatus:todo Assigned:[worklease-check] Labels:[]}`},
+		"planned again":    {"announcing: announced, it plans to change {Status:doing "},
 		"again":            {"announcing: announced a second time, it changed "},
 		"same version":     {`announcing: what was announced did not change the version "1"`},
 		"unmarked":         {`announcing: assigned to ["worklease-check"] after [] and []`},
@@ -243,6 +261,13 @@ func TestReadOnly(t *testing.T) {
 	}
 	found := Check(t.Context(), struct{ providers.Provider }{w}, Options{Announce: "mem:1"})
 	if len(found) != 1 || !errors.Is(found[0].Err, providers.ErrUnsupported) {
+		t.Errorf("%v", found)
+	}
+}
+
+// TestWithoutPlans: a tracker need not know what it would change.
+func TestWithoutPlans(t *testing.T) {
+	if found := Check(t.Context(), struct{ providers.Starter }{newTracker("")}, Options{Announce: "mem:1", Missing: "mem:404"}); len(found) != 0 {
 		t.Errorf("%v", found)
 	}
 }
