@@ -10,45 +10,74 @@ import (
 )
 
 var (
-	_ providers.Starter  = (*Provider)(nil)
+	_ providers.Planner  = (*Provider)(nil)
 	_ providers.Finisher = (*Provider)(nil)
 )
 
 // Start gives the item the status of work that has begun, unless it has one already, and adds the agent to its assignees, with the @ that the backlog program's users write. It returns
 // [providers.ErrUnsupported], wrapped, for a draft and for what is closed.
 func (p *Provider) Start(ctx context.Context, key providers.Key, by providers.Worker) (providers.Mark, error) {
-	before, err := p.find(ctx, key)
-	if err != nil {
+	before, c, err := p.starting(ctx, key, by)
+	if err != nil || c.isZero() {
 		return providers.Mark{}, err
-	}
-	if before.item.State.Closed() || before.folder == draftsFolder {
-		return providers.Mark{}, fmt.Errorf("%s is %q and can't be started: %w", before.item.ID, before.item.Status, providers.ErrUnsupported)
-	}
-	var c change
-	if before.item.State != providers.Started {
-		c.status = p.states.started
-	}
-	if name := "@" + strings.TrimPrefix(by.Agent, "@"); name != "@" && !assigned(before, name) {
-		c.add = []string{name}
-	}
-	if c.isZero() {
-		return providers.Mark{}, nil
 	}
 	failed := p.change(ctx, before, c)
 	after, err := p.find(context.WithoutCancel(ctx), key)
 	if err != nil {
 		return providers.Mark{}, firstOf(failed, err)
 	}
-	mark := providers.Mark{}
-	if c.status != "" && after.item.Status == c.status {
+	return c.shown(after).mark(before), firstOf(failed, p.missed(after, c))
+}
+
+// Plan implements [providers.Planner].
+func (p *Provider) Plan(ctx context.Context, key providers.Key, by providers.Worker) (providers.Mark, error) {
+	before, c, err := p.starting(ctx, key, by)
+	if err != nil {
+		return providers.Mark{}, err
+	}
+	return c.mark(before), nil
+}
+
+// starting reads an item that work is to begin on, and says what is to be changed of it.
+func (p *Provider) starting(ctx context.Context, key providers.Key, by providers.Worker) (*task, change, error) {
+	t, err := p.find(ctx, key)
+	if err != nil {
+		return nil, change{}, err
+	}
+	if t.item.State.Closed() || t.folder == draftsFolder {
+		return nil, change{}, fmt.Errorf("%s is %q and can't be started: %w", t.item.ID, t.item.Status, providers.ErrUnsupported)
+	}
+	var c change
+	if t.item.State != providers.Started {
+		c.status = p.states.started
+	}
+	if name := "@" + strings.TrimPrefix(by.Agent, "@"); name != "@" && !assigned(t, name) {
+		c.add = []string{name}
+	}
+	return t, c, nil
+}
+
+// mark says what a change comes to that is made in full.
+func (c change) mark(before *task) providers.Mark {
+	mark := providers.Mark{Assigned: c.add}
+	if c.status != "" {
 		mark.Status, mark.WasStatus = c.status, before.item.Status
+	}
+	return mark
+}
+
+// shown is the part of a change that a task shows.
+func (c change) shown(after *task) change {
+	var shown change
+	if after.item.Status == c.status {
+		shown.status = c.status
 	}
 	for _, name := range c.add {
 		if slices.Contains(after.item.Assignees, name) {
-			mark.Assigned = append(mark.Assigned, name)
+			shown.add = append(shown.add, name)
 		}
 	}
-	return mark, firstOf(failed, p.missed(after, c))
+	return shown
 }
 
 // assigned says whether a task is a name's, with the @ or without.

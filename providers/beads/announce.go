@@ -14,26 +14,11 @@ import (
 // Start has bd claim the issue for the agent. bd claims only what is open, so of another status and assignee it is told both. It returns
 // [providers.ErrTaken], wrapped, where another is assigned, and [providers.ErrUnsupported] for a closed issue and without bd.
 func (p *Provider) Start(ctx context.Context, key providers.Key, by providers.Worker) (providers.Mark, error) {
-	r, err := p.announced(ctx, key)
-	if err != nil {
+	r, wanted, err := p.starting(ctx, key, by)
+	if err != nil || difference(r, wanted).IsZero() {
 		return providers.Mark{}, err
 	}
-	args := []string{"--actor=" + by.Agent}
-	switch {
-	case r.state.Closed():
-		return providers.Mark{}, fmt.Errorf("%s is %s, and work on it can't begin: %w", r.ID, r.Status, providers.ErrUnsupported)
-	case r.Assignee != "" && r.Assignee != by.Agent:
-		return providers.Mark{}, taken(r)
-	case r.state == providers.Started && r.Assignee == by.Agent:
-		return providers.Mark{}, nil
-	case r.Status == "open":
-		args = append(args, "--claim")
-	case r.state == providers.Started:
-		args = append(args, "--assignee="+by.Agent)
-	default:
-		args = append(args, "--status=in_progress", "--assignee="+by.Agent)
-	}
-	refused, err := p.write(ctx, "update", append(args, "--", r.ID)...)
+	refused, err := p.write(ctx, "update", append(claiming(r, wanted), "--", r.ID)...)
 	if err != nil {
 		return providers.Mark{}, err
 	}
@@ -47,6 +32,46 @@ func (p *Provider) Start(ctx context.Context, key providers.Key, by providers.Wo
 		return providers.Mark{}, notDone(refused, "update", after)
 	}
 	return difference(r, after), nil
+}
+
+// Plan implements [providers.Planner].
+func (p *Provider) Plan(ctx context.Context, key providers.Key, by providers.Worker) (providers.Mark, error) {
+	r, wanted, err := p.starting(ctx, key, by)
+	if err != nil {
+		return providers.Mark{}, err
+	}
+	return difference(r, wanted), nil
+}
+
+// starting reads an issue that work is to begin on, and says what it is to become.
+func (p *Provider) starting(ctx context.Context, key providers.Key, by providers.Worker) (r, wanted *record, err error) {
+	r, err = p.announced(ctx, key)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case r.state.Closed():
+		return nil, nil, fmt.Errorf("%s is %s, and work on it can't begin: %w", r.ID, r.Status, providers.ErrUnsupported)
+	case r.Assignee != "" && r.Assignee != by.Agent:
+		return nil, nil, taken(r)
+	}
+	become := *r
+	become.Assignee = by.Agent
+	if r.state != providers.Started {
+		become.Status = "in_progress"
+	}
+	return r, &become, nil
+}
+
+// claiming are the flags that make of an issue what is wanted.
+func claiming(r, wanted *record) []string {
+	args := []string{"--actor=" + wanted.Assignee}
+	if r.Status == "open" {
+		return append(args, "--claim")
+	}
+	if r.Status != wanted.Status {
+		args = append(args, "--status="+wanted.Status)
+	}
+	return append(args, "--assignee="+wanted.Assignee)
 }
 
 // taken says whose the issue is.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -35,7 +36,12 @@ func TestStart(t *testing.T) {
 		{"answers", "closed", "x", providers.Mark{}, providers.ErrUnsupported, "demo-1a2 is closed, and work on it can't begin: not supported by the tracker"},
 		{"refuses", "open", "", providers.Mark{}, providers.ErrUnsupported, "bd update: cannot update template demo-1a2: not supported by the tracker"},
 	} {
-		mark, err := open(t, test.mode, of(test.status, test.assignee)).Start(t.Context(), "beads:demo-1a2", robot)
+		p := open(t, test.mode, of(test.status, test.assignee))
+		planned, refused := p.Plan(t.Context(), "beads:demo-1a2", robot)
+		if test.mode == "answers" && (!reflect.DeepEqual(planned, test.want) || !errors.Is(refused, test.kind) || (refused == nil) != (test.kind == nil)) {
+			t.Errorf("%s %q: planned %+v, %v", test.status, test.assignee, planned, refused)
+		}
+		mark, err := p.Start(t.Context(), "beads:demo-1a2", robot)
 		if !slices.Equal(mark.Assigned, test.want.Assigned) || mark.Status != test.want.Status || mark.WasStatus != test.want.WasStatus || !errors.Is(err, test.kind) || err != nil && err.Error() != test.says {
 			t.Errorf("%s %s %q: %+v, %v", test.mode, test.status, test.assignee, mark, err)
 		}
@@ -123,8 +129,9 @@ func TestSpelledPrefix(t *testing.T) {
 func TestFileIsNotWritten(t *testing.T) {
 	p := open(t, "", good)
 	mark, started := p.Start(t.Context(), "beads:demo-1a2", robot)
-	for _, err := range []error{started, p.Unstart(t.Context(), "beads:demo-1a2", providers.Mark{Assigned: []string{"x"}}), p.Finish(t.Context(), "beads:demo-1a2", robot, providers.Finished)} {
-		if !mark.IsZero() || !errors.Is(err, providers.ErrUnsupported) || err.Error() != "bd is not used, and nothing else may write its issues: not supported by the tracker" {
+	planned, refused := p.Plan(t.Context(), "beads:demo-1a2", robot)
+	for _, err := range []error{started, refused, p.Unstart(t.Context(), "beads:demo-1a2", providers.Mark{Assigned: []string{"x"}}), p.Finish(t.Context(), "beads:demo-1a2", robot, providers.Finished)} {
+		if !mark.IsZero() || !planned.IsZero() || !errors.Is(err, providers.ErrUnsupported) || err.Error() != "bd is not used, and nothing else may write its issues: not supported by the tracker" {
 			t.Errorf("%+v, %v", mark, err)
 		}
 	}

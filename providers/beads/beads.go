@@ -49,7 +49,7 @@ type Provider struct {
 }
 
 var (
-	_ providers.Starter  = (*Provider)(nil)
+	_ providers.Planner  = (*Provider)(nil)
 	_ providers.Finisher = (*Provider)(nil)
 )
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -38,19 +39,45 @@ func (p *Provider) user(ctx context.Context) (string, error) {
 // Start implements [providers.Starter]: it assigns the token's user, and adds the label of work in progress. What fails of these does not keep the
 // other from being done.
 func (p *Provider) Start(ctx context.Context, key providers.Key, _ providers.Worker) (providers.Mark, error) {
-	r, i, err := p.toChange(ctx, key)
-	if err != nil {
-		return providers.Mark{}, err
-	}
-	if i.State == "closed" {
-		return providers.Mark{}, fmt.Errorf("%s is closed: %w", key, providers.ErrUnsupported)
-	}
-	assigned, err := p.assign(ctx, r, i)
-	if errors.Is(err, providers.ErrRateLimited) {
+	r, wanted, err := p.starting(ctx, key)
+	assigned, assignErr := p.assign(ctx, r, wanted.Assigned)
+	if err = errors.Join(err, assignErr); errors.Is(err, providers.ErrRateLimited) {
 		return providers.Mark{Assigned: assigned}, err
 	}
-	labels, labelErr := p.label(ctx, r, i, p.started)
+	labels, labelErr := p.label(ctx, r, wanted.Labels)
 	return providers.Mark{Assigned: assigned, Labels: labels}, errors.Join(err, labelErr)
+}
+
+// Plan implements [providers.Planner].
+func (p *Provider) Plan(ctx context.Context, key providers.Key, _ providers.Worker) (providers.Mark, error) {
+	r, wanted, err := p.starting(ctx, key)
+	if len(wanted.Labels) == 0 {
+		return wanted, err
+	}
+	labels, labelErr := p.spelled(ctx, r.repo, wanted.Labels)
+	return providers.Mark{Assigned: wanted.Assigned, Labels: labels}, errors.Join(err, labelErr)
+}
+
+// starting reads an item that work is to begin on, and says what is to be added to it, with the label as the settings spell it; where the token's user can't be
+// learned, the label and an error.
+func (p *Provider) starting(ctx context.Context, key providers.Key) (ref, providers.Mark, error) {
+	r, i, err := p.toChange(ctx, key)
+	if err != nil {
+		return ref{}, providers.Mark{}, err
+	}
+	if i.State == "closed" {
+		return ref{}, providers.Mark{}, fmt.Errorf("%s is closed: %w", key, providers.ErrUnsupported)
+	}
+	login, err := p.user(ctx)
+	return r, providers.Mark{Assigned: lacking(i.Assignees, login), Labels: lacking(i.Labels, p.started)}, err
+}
+
+// lacking is a name alone, if there is one and it is not among others.
+func lacking(names []string, name string) []string {
+	if name == "" || has(names, name) {
+		return nil
+	}
+	return []string{name}
 }
 
 // toChange reads an item that is about to be changed.
@@ -63,33 +90,32 @@ func (p *Provider) toChange(ctx context.Context, key providers.Key) (ref, *issue
 	return r, i, err
 }
 
-// assign assigns the token's user, and returns who was added.
-func (p *Provider) assign(ctx context.Context, r ref, i *issue) ([]string, error) {
-	login, err := p.user(ctx)
-	if err != nil || has(i.Assignees, login) {
-		return nil, err
+// assign assigns users, and returns who was added.
+func (p *Provider) assign(ctx context.Context, r ref, logins []string) ([]string, error) {
+	if len(logins) == 0 {
+		return nil, nil
 	}
-	after, _, err := p.client.Issues.AddAssignees(ctx, r.repo.Owner, r.repo.Name, r.number, []string{login})
+	after, _, err := p.client.Issues.AddAssignees(ctx, r.repo.Owner, r.repo.Name, r.number, logins)
 	name := "POST " + p.client.BaseURL.String() + issuePath(r, "assignees")
 	if err != nil {
 		return nil, p.failure(ctx, name, err)
 	}
 	for _, user := range after.Assignees {
-		if strings.EqualFold(user.GetLogin(), login) {
+		if has(logins, user.GetLogin()) {
 			return []string{user.GetLogin()}, nil
 		}
 	}
-	return nil, fmt.Errorf("%s: %s was not assigned, which only those are who may write: %w", name, login, providers.ErrUnauthorised)
+	return nil, fmt.Errorf("%s: %s was not assigned, which only those are who may write: %w", name, strings.Join(logins, ", "), providers.ErrUnauthorised)
 }
 
-// label adds a label, and returns it as the repository spells it.
-func (p *Provider) label(ctx context.Context, r ref, i *issue, label string) ([]string, error) {
-	if label == "" || has(i.Labels, label) {
+// label adds labels, and returns them as the repository spells them.
+func (p *Provider) label(ctx context.Context, r ref, labels []string) ([]string, error) {
+	if len(labels) == 0 {
 		return nil, nil
 	}
 	path := issuePath(r, "labels")
 	var after []*gh.Label
-	req, err := p.client.NewRequest(http.MethodPost, path, map[string][]string{"labels": {label}}) // go-github's own method sends the list alone
+	req, err := p.client.NewRequest(http.MethodPost, path, map[string][]string{"labels": labels}) // go-github's own method sends the list alone
 	if err == nil {
 		_, err = p.client.Do(ctx, req, &after)
 	}
@@ -97,11 +123,30 @@ func (p *Provider) label(ctx context.Context, r ref, i *issue, label string) ([]
 		return nil, p.failure(ctx, "POST "+p.client.BaseURL.String()+path, err)
 	}
 	for _, l := range after {
-		if strings.EqualFold(l.GetName(), label) {
-			return []string{l.GetName()}, nil
-		}
+		respell(labels, l.GetName())
 	}
-	return []string{label}, nil
+	return labels, nil
+}
+
+// spelled are labels as the repository spells them, if it has them.
+func (p *Provider) spelled(ctx context.Context, repo Repository, labels []string) ([]string, error) {
+	pages := &pager{p: p, path: repoPath(repo, "labels"), query: url.Values{}}
+	pages.take = func(items []json.RawMessage) int {
+		for _, raw := range items {
+			if name, err := nameOf(raw); err == nil {
+				respell(labels, name)
+			}
+		}
+		return len(items)
+	}
+	return labels, pages.run(ctx)
+}
+
+// respell gives a name the spelling of another that GitHub takes for the same.
+func respell(names []string, as string) {
+	if i := slices.IndexFunc(names, func(name string) bool { return strings.EqualFold(name, as) }); i >= 0 {
+		names[i] = as
+	}
 }
 
 // Unstart implements [providers.Starter].
@@ -152,7 +197,7 @@ func (p *Provider) Finish(ctx context.Context, key providers.Key, by providers.W
 		return errs[0]
 	}
 	if result == providers.Reviewing {
-		_, err := p.label(ctx, r, i, p.review)
+		_, err := p.label(ctx, r, lacking(i.Labels, p.review))
 		errs = append(errs, err)
 	}
 	errs = append(errs, p.unlabel(ctx, r, i, p.started))

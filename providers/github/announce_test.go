@@ -3,6 +3,7 @@ package github_test
 import (
 	"errors"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -57,8 +58,44 @@ func TestStartWithoutRights(t *testing.T) {
 	if len(mark.Assigned) != 0 || !errors.Is(err, providers.ErrUnauthorised) || !strings.Contains(err.Error(), "robot was not assigned") {
 		t.Errorf("%+v, %v", mark, err)
 	}
-	if mark, err := p.Start(t.Context(), "github:acme/app#2", robot); !mark.IsZero() || !errors.Is(err, providers.ErrUnsupported) {
-		t.Errorf("a closed one: %+v, %v", mark, err)
+	for _, announce := range []func(ctx, providers.Key, providers.Worker) (providers.Mark, error){p.Start, p.Plan} {
+		if mark, err := announce(t.Context(), "github:acme/app#2", robot); !mark.IsZero() || !errors.Is(err, providers.ErrUnsupported) {
+			t.Errorf("a closed one: %+v, %v", mark, err)
+		}
+	}
+}
+
+// TestPlanAsksForLabels where one would be added, as the repository may spell it in another way.
+func TestPlanAsksForLabels(t *testing.T) {
+	s := newSite(t, thing{number: 1}, thing{number: 2, labels: []string{"In Progress"}})
+	p := s.open(s.options(""))
+	for key, want := range map[providers.Key]providers.Mark{
+		"github:acme/app#1": {Assigned: []string{"robot"}, Labels: []string{"In Progress"}}, "github:acme/app#2": {Assigned: []string{"robot"}},
+	} {
+		if mark, err := p.Plan(t.Context(), key, robot); err != nil || !reflect.DeepEqual(mark, want) {
+			t.Errorf("%s: %+v, %v", key, mark, err)
+		}
+	}
+	requests, _ := s.asked()
+	slices.Sort(requests)
+	if want := []string{"GET /repos/acme/app/issues/1", "GET /repos/acme/app/issues/2", "GET /repos/acme/app/labels?per_page=100", "GET /user"}; !slices.Equal(requests, want) {
+		t.Errorf("%q", requests)
+	}
+}
+
+// TestPlanPartly: what can't be learned is an error beside the rest, which Start would change.
+func TestPlanPartly(t *testing.T) {
+	for path, want := range map[string]providers.Mark{
+		"/user": {Labels: []string{"In Progress"}}, "/repos/acme/app/labels": {Assigned: []string{"robot"}, Labels: []string{"in progress"}}, "/repos/acme/app/issues/1": {},
+	} {
+		s := newSite(t, thing{number: 1}, thing{number: 2, labels: []string{"In Progress"}})
+		s.fail(func(w http.ResponseWriter, req *http.Request) bool {
+			return req.URL.Path == path && answered(403, `{}`)(w, req)
+		})
+		mark, err := s.open(s.options("")).Plan(t.Context(), "github:acme/app#1", robot)
+		if !errors.Is(err, providers.ErrUnauthorised) || !strings.Contains(err.Error(), path) || !reflect.DeepEqual(mark, want) {
+			t.Errorf("%+v, %v", mark, err)
+		}
 	}
 }
 

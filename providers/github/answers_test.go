@@ -175,7 +175,7 @@ func (s *site) assign(w http.ResponseWriter, req *http.Request, th *thing) {
 }
 
 func (s *site) addLabels(w http.ResponseWriter, req *http.Request, th *thing) {
-	th.labels = append(th.labels, s.body(req).Labels...)
+	th.labels = append(th.labels, s.know(s.body(req).Labels)...)
 	th.updated++
 	s.answer(w, req, http.StatusOK, s.labels(th.labels))
 }

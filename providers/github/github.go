@@ -42,7 +42,7 @@ const (
 	DefaultReview  = "in review"
 )
 
-// Provider is the issues and pull requests of one repository. It is a [providers.Starter] and a [providers.Finisher].
+// Provider is the issues and pull requests of one repository. It is a [providers.Planner] and a [providers.Finisher].
 type Provider struct {
 	repo            Repository
 	client          *gh.Client
@@ -61,7 +61,7 @@ type Provider struct {
 }
 
 var (
-	_ providers.Starter  = (*Provider)(nil)
+	_ providers.Planner  = (*Provider)(nil)
 	_ providers.Finisher = (*Provider)(nil)
 )
 

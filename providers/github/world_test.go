@@ -44,9 +44,11 @@ type site struct {
 	server *httptest.Server
 	now    time.Time
 
-	mu       sync.Mutex
-	things   map[string]*thing
-	login    string
+	mu     sync.Mutex
+	things map[string]*thing
+	login  string
+	// known are the repository's labels, as it spells them.
+	known    []string
 	requests []string
 	// fresh are those of them that were answered in full.
 	fresh int
@@ -91,7 +93,20 @@ func (s *site) add(th thing) {
 		th.repo = "acme/app"
 	}
 	th.updated = 1
+	s.know(th.labels)
 	s.things[fmt.Sprintf("%s#%d", th.repo, th.number)] = &th
+}
+
+// know takes up labels that the repository does not have, and returns all of them as it spells them.
+func (s *site) know(labels []string) (spelled []string) {
+	for _, label := range labels {
+		i := slices.IndexFunc(s.known, func(l string) bool { return strings.EqualFold(l, label) })
+		if i < 0 {
+			i, s.known = len(s.known), append(s.known, label)
+		}
+		spelled = append(spelled, s.known[i])
+	}
+	return spelled
 }
 
 // change changes a thing.
@@ -157,6 +172,11 @@ func (s *site) routes() http.Handler {
 	})
 	mux.HandleFunc("GET /repos/{owner}/{repo}/issues", s.list(false))
 	mux.HandleFunc("GET /repos/{owner}/{repo}/pulls", s.list(true))
+	mux.HandleFunc("GET /repos/{owner}/{repo}/labels", func(w http.ResponseWriter, req *http.Request) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.paged(w, req, s.labels(s.known))
+	})
 	mux.HandleFunc("GET "+one, s.with(func(w http.ResponseWriter, req *http.Request, th *thing) { s.answer(w, req, 200, s.issue(th)) }))
 	mux.HandleFunc("PATCH "+one, s.with(s.patch))
 	mux.HandleFunc("GET "+one+"/sub_issues", s.with(func(w http.ResponseWriter, req *http.Request, th *thing) { s.answer(w, req, 200, s.issues(th.subs)) }))

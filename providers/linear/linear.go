@@ -42,7 +42,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Provider is some teams of a workspace. It is a [providers.Starter] and a [providers.Finisher].
+// Provider is some teams of a workspace. It is a [providers.Planner] and a [providers.Finisher].
 type Provider struct {
 	teams     []string // upper case, sorted, each once
 	workspace string
@@ -59,7 +59,7 @@ type Provider struct {
 }
 
 var (
-	_ providers.Starter  = (*Provider)(nil)
+	_ providers.Planner  = (*Provider)(nil)
 	_ providers.Finisher = (*Provider)(nil)
 )
 

@@ -56,25 +56,7 @@ func ofType(want string) func(state) bool { return func(s state) bool { return s
 // change. A closed one is not opened again: that is [providers.ErrUnsupported]. Where no answer came, the mark is of what was asked for, since it may have
 // been done; [Provider.Unstart] takes back only what stands.
 func (p *Provider) Start(ctx context.Context, key providers.Key, _ providers.Worker) (providers.Mark, error) {
-	b, err := p.begin(ctx, key)
-	if err != nil {
-		return providers.Mark{}, err
-	}
-	if b.item.State.Closed() {
-		return providers.Mark{}, fmt.Errorf("linear: %s is %q, and is not opened again by this: %w", b.id, b.item.Status, providers.ErrUnsupported)
-	}
-	input, wanted := map[string]any{}, providers.Mark{}
-	var lacks error
-	if b.item.State != providers.Started {
-		if s := b.first(ofType(typeStarted)); s != nil {
-			input["stateId"], wanted.Status, wanted.WasStatus = s.ID, s.Name, b.item.Status
-		} else {
-			lacks = fmt.Errorf("linear: the team of %s has no started state: %w", b.id, providers.ErrUnsupported)
-		}
-	}
-	if len(b.item.Assignees) == 0 {
-		input["assigneeId"], wanted.Assigned = b.viewer.ID, []string{b.viewer.Name}
-	}
+	b, input, wanted, lacks := p.starting(ctx, key)
 	if len(input) == 0 {
 		return providers.Mark{}, lacks
 	}
@@ -91,6 +73,35 @@ func (p *Provider) Start(ctx context.Context, key providers.Key, _ providers.Wor
 	}
 	mark, err := p.marked(b, after, len(wanted.Assigned) > 0)
 	return mark, cmp.Or(err, lacks)
+}
+
+// Plan implements [providers.Planner].
+func (p *Provider) Plan(ctx context.Context, key providers.Key, _ providers.Worker) (providers.Mark, error) {
+	_, _, wanted, err := p.starting(ctx, key)
+	return wanted, err
+}
+
+// starting reads an issue that work is to begin on, and says what is to be changed of it, also where there is an error that keeps the rest from being changed.
+func (p *Provider) starting(ctx context.Context, key providers.Key) (b *begun, input map[string]any, wanted providers.Mark, err error) {
+	b, err = p.begin(ctx, key)
+	if err != nil {
+		return nil, nil, providers.Mark{}, err
+	}
+	if b.item.State.Closed() {
+		return nil, nil, providers.Mark{}, fmt.Errorf("linear: %s is %q, and is not opened again by this: %w", b.id, b.item.Status, providers.ErrUnsupported)
+	}
+	input = map[string]any{}
+	if b.item.State != providers.Started {
+		if s := b.first(ofType(typeStarted)); s != nil {
+			input["stateId"], wanted.Status, wanted.WasStatus = s.ID, s.Name, b.item.Status
+		} else {
+			err = fmt.Errorf("linear: the team of %s has no started state: %w", b.id, providers.ErrUnsupported)
+		}
+	}
+	if len(b.item.Assignees) == 0 {
+		input["assigneeId"], wanted.Assigned = b.viewer.ID, []string{b.viewer.Name}
+	}
+	return b, input, wanted, err
 }
 
 // marked is what the change has come to. Linear compares nothing before it writes, and a rule of the team's may have moved the issue on.

@@ -41,7 +41,11 @@ func TestStart(t *testing.T) {
 		if test.set != nil {
 			test.set(w, issue)
 		}
-		mark, err := w.open(nil).Start(t.Context(), "linear:eng-70", robot)
+		p := w.open(nil)
+		if planned, err := p.Plan(t.Context(), "linear:eng-70", robot); !reflect.DeepEqual(planned, test.mark) || !errors.Is(err, test.is) || (err == nil) != (test.is == nil) {
+			t.Errorf("%s: planned %+v, %v", name, planned, err)
+		}
+		mark, err := p.Start(t.Context(), "linear:eng-70", robot)
 		if !reflect.DeepEqual(mark, test.mark) || !errors.Is(err, test.is) || (err == nil) != (test.is == nil) {
 			t.Errorf("%s: %+v, %v", name, mark, err)
 		}

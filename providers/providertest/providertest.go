@@ -42,7 +42,7 @@ func Run(t *testing.T, open func(t *testing.T) World) {
 	for name, part := range map[string]func(*testing.T, World){
 		"keys": keys, "listing": listing, "reading": reading, "versions": versions, "cancelled": cancelled, "at once": atOnce,
 		"conforming": conforming,
-		"start":      start, "unstart": unstart, "finish": finish,
+		"plan":       plan, "start": start, "unstart": unstart, "finish": finish,
 	} {
 		t.Run(name, func(t *testing.T) { part(t, open(t)) })
 	}
@@ -243,6 +243,47 @@ func atOnce(t *testing.T, w World) {
 		})
 	}
 	group.Wait()
+}
+
+// plan: what an announcement will change of any item is known before, as is whether it will be refused, and telling it changes nothing.
+func plan(t *testing.T, w World) {
+	p, ok := w.Provider.(providers.Planner)
+	if !ok {
+		return
+	}
+	if w.Startable == "" {
+		if mark, err := p.Plan(t.Context(), w.Items[0].Key, worker); !mark.IsZero() || !errors.Is(err, providers.ErrUnsupported) {
+			t.Errorf("it can't be told: %+v, %v", mark, err)
+		}
+		return
+	}
+	for _, item := range w.Items {
+		before := read(t, p, item.Key)
+		planned, refused := p.Plan(t.Context(), item.Key, worker)
+		if after := read(t, p, item.Key); after.Version != before.Version || planned.IsZero() && item.Key == w.Startable {
+			t.Errorf("the plan %+v made %+v of %+v", planned, after, before)
+		}
+		mark, err := p.Start(t.Context(), item.Key, worker)
+		if !reflect.DeepEqual(planned, mark) || !alike(refused, err) {
+			t.Errorf("%s: %+v, %v was planned, and done %+v, %v", item.Key, planned, refused, mark, err)
+		}
+		if again, err := p.Plan(t.Context(), item.Key, worker); !again.IsZero() || !alike(refused, err) {
+			t.Errorf("%s a second time: %+v, %v", item.Key, again, err)
+		}
+	}
+	if mark, err := p.Plan(t.Context(), w.Missing, worker); !mark.IsZero() || !errors.Is(err, providers.ErrNotFound) {
+		t.Errorf("what is not there: %+v, %v", mark, err)
+	}
+}
+
+// alike says whether two requests were refused for the same reason, or neither was.
+func alike(a, b error) bool {
+	for _, kind := range []error{providers.ErrTaken, providers.ErrUnsupported} {
+		if errors.Is(a, kind) != errors.Is(b, kind) {
+			return false
+		}
+	}
+	return (a == nil) == (b == nil)
 }
 
 // start: an item that is announced shows it, and announcing it again changes nothing.
