@@ -38,7 +38,7 @@ type Starter interface {
 }
 
 // Planner is a [Starter] that knows beforehand what it would change, so that a claim can note that first: whatever a process leaves at the tracker that is killed
-// in between is known then, and can be taken back.
+// in between is known then, and can be taken back. Where that is known only once it was asked, it returns [ErrUnsupported], wrapped.
 type Planner interface {
 	Starter
 	// Plan says what Start would change now, and changes nothing. Its errors are those of Start.

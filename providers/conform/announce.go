@@ -64,6 +64,9 @@ func (c *check) plan(ctx context.Context, p providers.Starter) *providers.Mark {
 		return nil
 	}
 	mark, err := planner.Plan(ctx, c.Announce, worker)
+	if errors.Is(err, providers.ErrUnsupported) {
+		return nil
+	}
 	if err != nil {
 		c.wrong("%w", err)
 		return nil

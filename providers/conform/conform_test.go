@@ -157,6 +157,8 @@ func (w *tracker) Plan(_ context.Context, key providers.Key, by providers.Worker
 	defer w.mu.Unlock()
 	mark := providers.Mark{Status: "doing", WasStatus: "todo", Assigned: []string{by.Agent}}
 	switch {
+	case w.fault == "unplanned":
+		return providers.Mark{}, providers.ErrUnsupported
 	case w.fault == "plan fails":
 		return providers.Mark{}, providers.ErrUnavailable
 	case w.fault == "planned in part":
@@ -219,6 +221,7 @@ func TestFaults(t *testing.T) {
 		"unsupported":      {"announcing: not supported by the tracker"},
 		"busy":             {"announcing: mem:1 is not an open item that nobody is assigned to: started"},
 		"idle":             {"announcing: work on mem:1 was announced, and nothing changed"},
+		"unplanned":        nil,
 		"plan fails":       {"announcing: the tracker is unavailable"},
 		"planned in part":  {`announcing: it planned to change {Status:doing WasStatus:todo Assigned:[] Labels:[]} and changed {Status:doing WasStatus:todo Assigned:[worklease-check] Labels:[]}`},
 		"planned again":    {"announcing: announced, it plans to change {Status:doing "},

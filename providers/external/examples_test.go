@@ -103,7 +103,7 @@ func TestTodo(t *testing.T) {
 				path := filepath.Join(dir, "todo.txt")
 				write(t, path, strings.Replace(contents(t, path), old, title, 1))
 			},
-			Startable: "todo:7", Finishable: "todo:12",
+			Startable: "todo:7", Unplanned: true, Finishable: "todo:12",
 		}
 	})
 }
@@ -272,6 +272,8 @@ func TestTaken(t *testing.T) {
 	p, _ = opened(t, "tickets", nil, map[string]string{"tickets/1.json": `{"assignees": ["ann"]}`})
 	_, err = p.Start(t.Context(), "tickets:1", by)
 	failsAs(t, err, providers.ErrTaken, "git-worklease-provider-tickets: start tickets:1: taken by another: it is assigned to ann")
+	_, err = p.Plan(t.Context(), "tickets:1", by)
+	failsAs(t, err, providers.ErrTaken, "git-worklease-provider-tickets: plan tickets:1: taken by another: it is assigned to ann")
 }
 
 // TestReadTime: a listing says when it was read.

@@ -35,8 +35,8 @@ type Options struct {
 	Grace time.Duration
 }
 
-// Provider is a program that knows items. Requests of several goroutines are made one after another. Whether it can be told that work has begun or ended is
-// known only once it runs: [providers.ErrUnsupported] says that it can't.
+// Provider is a program that knows items. Requests of several goroutines are made one after another. Whether it can be told that work has begun or ended, and
+// says beforehand what that changes, is known only once it runs: [providers.ErrUnsupported] says that it can't.
 type Provider struct {
 	opts    Options
 	program string
@@ -47,7 +47,7 @@ type Provider struct {
 }
 
 var (
-	_ providers.Starter  = (*Provider)(nil)
+	_ providers.Planner  = (*Provider)(nil)
 	_ providers.Finisher = (*Provider)(nil)
 )
 

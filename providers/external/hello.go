@@ -12,6 +12,7 @@ import (
 
 // The capabilities that a program can have.
 const (
+	CanPlan   = "plan"
 	CanStart  = "start"
 	CanFinish = "finish"
 )
@@ -30,7 +31,7 @@ type Hello struct {
 	Name     string `json:"name"`
 	// Source says for people what is read.
 	Source string `json:"source"`
-	// Capabilities are CanStart and CanFinish, and what later versions know.
+	// Capabilities are CanPlan, CanStart and CanFinish, and what later versions know.
 	Capabilities []string `json:"capabilities"`
 	Keys         Syntax   `json:"keys"`
 }

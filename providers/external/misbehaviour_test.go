@@ -24,7 +24,7 @@ func failsAs(t *testing.T, err, kind error, text string) {
 }
 
 const (
-	hello = `{"protocol":1,"name":"odd","source":"odd things","capabilities":["start","finish","fly"],"keys":{"pattern":"[0-9]+","example":"7","more":1},"more":[]}`
+	hello = `{"protocol":1,"name":"odd","source":"odd things","capabilities":["plan","start","finish","fly"],"keys":{"pattern":"[0-9]+","example":"7","more":1},"more":[]}`
 	greet = "read -r _; echo '" + hello + "'\n"
 )
 
@@ -118,6 +118,7 @@ func TestWrongAnswers(t *testing.T) {
 	read := func(p *Provider) error { _, err := p.Read(t.Context(), "odd:1"); return err }
 	parse := func(p *Provider) error { _, err := p.Parse("#1"); return err }
 	canonical := func(p *Provider) error { _, err := p.Parse("odd:1"); return err }
+	plan := func(p *Provider) error { _, err := p.Plan(t.Context(), "odd:1", providers.Worker{}); return err }
 	start := func(p *Provider) error { _, err := p.Start(t.Context(), "odd:1", providers.Worker{}); return err }
 	unstart := func(p *Provider) error { return p.Unstart(t.Context(), "odd:1", providers.Mark{}) }
 	finish := func(p *Provider) error { return p.Finish(t.Context(), "odd:1", providers.Worker{}, providers.Finished) }
@@ -143,6 +144,10 @@ func TestWrongAnswers(t *testing.T) {
 		{parse, []string{`{"id":1,"key":"odd:1"}`, `{"id":2,"key":"odd:2"}`}, providers.ErrBroken, `parse "odd:1": it made "odd:2" of a key`},
 		{parse, []string{`{"id":1,"key":"odd:1"}`, `{"id":2,"error":{"code":"not-key"}}`}, providers.ErrBroken, `parse "odd:1": it made that key of "#1", and now refuses it: "odd:1": not a key`},
 		{canonical, []string{`{"id":1,"key":"odd:01"}`}, providers.ErrBroken, `parse "odd:1": it made "odd:01" of a key`},
+		{plan, []string{`{"id":1,"ok":true}`}, providers.ErrBroken, "plan odd:1: it answered without what was asked for"},
+		{plan, []string{`{"id":1,"mark":["doing"]}`}, providers.ErrBroken, `plan odd:1: it wrote what can't be read: an array as mark: "{\"id\":1,\"mark\":[\"doing\"]}"`},
+		{plan, []string{`{"id":1,"mark":{"labels":["` + strings.Repeat("x", maxMark) + `"]}}`}, providers.ErrBroken, "plan odd:1: it answered with a mark of more than 4096 bytes"},
+		{plan, []string{`{"id":1,"error":{"code":"not-found"}}`}, providers.ErrNotFound, "plan odd:1: no such item"},
 		{start, []string{`{"id":1,"ok":true}`}, providers.ErrBroken, "start odd:1: it answered without what was asked for"},
 		{start, []string{`{"id":1,"mark":{"labels":["` + strings.Repeat("x", maxMark) + `"]}}`}, providers.ErrBroken, "start odd:1: it answered with a mark of more than 4096 bytes"},
 		{start, []string{`{"id":1,"error":{"code":"taken","message":"by ann"}}`}, providers.ErrTaken, "start odd:1: taken by another: by ann"},
@@ -186,19 +191,24 @@ func TestKeysOfPrograms(t *testing.T) {
 	}
 }
 
-// TestPartlyStarted: what was changed is told also where not all of it could be.
+// TestPartlyStarted: what is changed is told also where not all of it can be.
 func TestPartlyStarted(t *testing.T) {
-	p := program(t, answering(`{"id":1,"mark":{"labels":["doing"]},"error":{"code":"unauthorised","message":"no assignees"}}`), long)
-	mark, err := p.Start(t.Context(), "odd:1", providers.Worker{})
+	p := program(t, answering(`{"id":1,"mark":{"labels":["doing"]},"error":{"code":"unauthorised","message":"no assignees"}}`,
+		`{"id":2,"mark":{"labels":["doing"]},"error":{"code":"unauthorised","message":"no assignees"}}`), long)
+	planned, refused := p.Plan(t.Context(), "odd:1", providers.Worker{})
+	failsAs(t, refused, providers.ErrUnauthorised, "git-worklease-provider-odd: plan odd:1: not authorised: no assignees")
+	started, err := p.Start(t.Context(), "odd:1", providers.Worker{})
 	failsAs(t, err, providers.ErrUnauthorised, "git-worklease-provider-odd: start odd:1: not authorised: no assignees")
-	if len(mark.Labels) != 1 || mark.Labels[0] != "doing" {
-		t.Errorf("%+v", mark)
+	for _, mark := range []providers.Mark{planned, started} {
+		if len(mark.Labels) != 1 || mark.Labels[0] != "doing" {
+			t.Errorf("%+v", mark)
+		}
 	}
 }
 
 // TestCannotBeTold: a program is not asked for what it can't do.
 func TestCannotBeTold(t *testing.T) {
-	p := program(t, greetWith(`"start","finish",`, ``)+"while read -r _; do exit 1; done", long)
+	p := program(t, greetWith(`"plan","start","finish",`, ``)+"while read -r _; do exit 1; done", long)
 	_, err := p.Start(t.Context(), "odd:1", providers.Worker{})
 	failsAs(t, err, providers.ErrUnsupported, "git-worklease-provider-odd: start odd:1: not supported by the tracker")
 	failsAs(t, p.Unstart(t.Context(), "odd:1", providers.Mark{}), providers.ErrUnsupported, "git-worklease-provider-odd: unstart odd:1: not supported by the tracker")
@@ -207,6 +217,9 @@ func TestCannotBeTold(t *testing.T) {
 	if err != nil || !h.Can("fly") || h.Can(CanStart) || h.Source != "odd things" {
 		t.Errorf("%+v, %v", h, err)
 	}
+	p = program(t, greetWith(`"plan",`, ``)+"while read -r _; do exit 1; done", long)
+	_, err = p.Plan(t.Context(), "odd:1", providers.Worker{})
+	failsAs(t, err, providers.ErrUnsupported, "git-worklease-provider-odd: plan odd:1: not supported by the tracker")
 }
 
 // TestInterrupted: whoever is interrupted does not wait for the program, which is ended.

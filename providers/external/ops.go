@@ -17,6 +17,7 @@ const (
 	opParse   = "parse"
 	opList    = "list"
 	opRead    = "read"
+	opPlan    = "plan"
 	opStart   = "start"
 	opUnstart = "unstart"
 	opFinish  = "finish"
@@ -226,11 +227,20 @@ func (l *listing) trouble(err error) {
 	l.Troubles = append(l.Troubles, err)
 }
 
+// Plan says what Start would change.
+func (p *Provider) Plan(ctx context.Context, key providers.Key, by providers.Worker) (providers.Mark, error) {
+	return p.mark(ctx, &request{Op: opPlan, Key: key, Worker: (*worker)(&by)}, CanPlan)
+}
+
 // Start marks an item as being worked on.
 func (p *Provider) Start(ctx context.Context, key providers.Key, by providers.Worker) (providers.Mark, error) {
+	return p.mark(ctx, &request{Op: opStart, Key: key, Worker: (*worker)(&by)}, CanStart)
+}
+
+// mark asks a program that has a capability for a mark.
+func (p *Provider) mark(ctx context.Context, r *request, capability string) (providers.Mark, error) {
 	var mark providers.Mark
-	r := &request{Op: opStart, Key: key, Worker: (*worker)(&by)}
-	err := p.tell(ctx, r, CanStart, func(a *answer) error {
+	err := p.tell(ctx, r, capability, func(a *answer) error {
 		if a.Mark == nil {
 			return errNoAnswer
 		}

@@ -30,6 +30,8 @@ type World struct {
 	Change func(t *testing.T, key providers.Key, title string)
 	// Startable is an open item that nobody is assigned to; empty where the tracker can't be told.
 	Startable providers.Key
+	// Unplanned says that the tracker does not know beforehand what it will change.
+	Unplanned bool
 	// Finishable is a started one; empty where the tracker can't be told.
 	Finishable providers.Key
 }
@@ -248,13 +250,13 @@ func atOnce(t *testing.T, w World) {
 // plan: what an announcement will change of any item is known before, as is whether it will be refused, and telling it changes nothing.
 func plan(t *testing.T, w World) {
 	p, ok := w.Provider.(providers.Planner)
-	if !ok {
+	if ok && (w.Startable == "" || w.Unplanned) {
+		if mark, err := p.Plan(t.Context(), w.Items[0].Key, worker); !mark.IsZero() || !errors.Is(err, providers.ErrUnsupported) {
+			t.Errorf("it can't plan: %+v, %v", mark, err)
+		}
 		return
 	}
-	if w.Startable == "" {
-		if mark, err := p.Plan(t.Context(), w.Items[0].Key, worker); !mark.IsZero() || !errors.Is(err, providers.ErrUnsupported) {
-			t.Errorf("it can't be told: %+v, %v", mark, err)
-		}
+	if !told(t, ok, w.Startable) {
 		return
 	}
 	for _, item := range w.Items {
