@@ -34,6 +34,8 @@ func newTracker(fault string) *tracker {
 		first.Key = "meme:1"
 	case "state":
 		first.State = "new"
+	case "opening":
+		first.Opening = "twice"
 	case "priority":
 		first.Priority = 9
 	case "status":
@@ -203,6 +205,7 @@ func TestFaults(t *testing.T) {
 		"twice":            {"listing: mem:1 comes twice"},
 		"many":             {"listing: 100001 items, more than 100000", "listing: 99981 more"},
 		"state":            {`listing: mem:1 has the state "new"`},
+		"opening":          {`listing: mem:1 has the opening "twice"`},
 		"priority":         {"listing: mem:1 has the priority 9"},
 		"status":           {`listing: mem:1 has no id ("1"), version ("1") or status ("")`},
 		"needs":            {"listing: mem:1 needs "},

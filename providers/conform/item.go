@@ -56,6 +56,9 @@ func Words(i *providers.Item) error {
 	if !known(i.State) {
 		wrong = append(wrong, fmt.Errorf("%s has the state %q", i.Key, i.State))
 	}
+	if i.Opening != "" && i.Opening != providers.OpenedOnce && i.Opening != providers.OpenedAgain {
+		wrong = append(wrong, fmt.Errorf("%s has the opening %q", i.Key, i.Opening))
+	}
 	if i.Priority < providers.NoPriority || i.Priority > providers.Lowest {
 		wrong = append(wrong, fmt.Errorf("%s has the priority %d", i.Key, i.Priority))
 	}

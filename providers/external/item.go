@@ -21,6 +21,7 @@ type item struct {
 	Title     string   `json:"title"`
 	URL       string   `json:"url"`
 	State     string   `json:"state"`
+	Opening   string   `json:"opening"`
 	Status    string   `json:"status"`
 	Priority  string   `json:"priority"`
 	Labels    []string `json:"labels"`
@@ -92,8 +93,12 @@ func (h *Hello) fill(key providers.Key, i *item) (*providers.Item, error) {
 	if !known {
 		return nil, fmt.Errorf("priority %q is none of urgent, high, medium, low, lowest", excerptText(i.Priority))
 	}
+	opening := providers.Opening(i.Opening)
+	if opening != "" && opening != providers.OpenedOnce && opening != providers.OpenedAgain {
+		return nil, fmt.Errorf("opening %q is none of once, again", excerptText(i.Opening))
+	}
 	read := &providers.Item{
-		Key: key, ID: orElse(i.ID, string(key[len(h.Name)+1:])), Title: i.Title, URL: i.URL, State: state, Status: orElse(i.Status, string(state)),
+		Key: key, ID: orElse(i.ID, string(key[len(h.Name)+1:])), Title: i.Title, URL: i.URL, State: state, Opening: opening, Status: orElse(i.Status, string(state)),
 		Priority: priority, Labels: i.Labels, Assignees: i.Assignees, Milestone: i.Milestone, Version: i.Version,
 	}
 	if len(read.ID) > maxKey || len(read.Version) > maxKey {

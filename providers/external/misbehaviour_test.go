@@ -130,6 +130,8 @@ func TestWrongAnswers(t *testing.T) {
 	}{
 		{read, []string{`{"id":1,"item":{"key":"odd:2","state":"open"}}`}, providers.ErrBroken, "read odd:1: it answered with item odd:2"},
 		{read, []string{`{"id":1,"item":{"key":"odd:1","state":"new"}}`}, providers.ErrBroken, `read odd:1: item odd:1: state "new" is none of open, started, waiting, done, cancelled`},
+		{read, []string{`{"id":1,"item":{"key":"odd:1","state":"open","opening":"twice"}}`}, providers.ErrBroken, `read odd:1: item odd:1: opening "twice" is none of once, again`},
+		{read, []string{`{"id":1,"item":{"key":"odd:1","state":"open","opening":2}}`}, providers.ErrBroken, `read odd:1: an item can't be read: a number as opening: "{\"key\":\"odd:1\",\"state\":\"open\",\"opening\":2}"`},
 		{read, []string{`{"id":1,"item":null}`}, providers.ErrBroken, `read odd:1: it answered without what was asked for`},
 		{read, []string{`{"id":1}`}, providers.ErrBroken, `read odd:1: it answered without what was asked for`},
 		{read, []string{`{"id":1,"error":{"code":"not-found"}}`}, providers.ErrNotFound, "read odd:1: no such item"},
@@ -188,6 +190,20 @@ func TestKeysOfPrograms(t *testing.T) {
 	}
 	if key, err := p.Parse("odd:4"); key != "odd:4" || err != nil {
 		t.Errorf("%q, %v", key, err)
+	}
+}
+
+// TestOpening: a program may say that an item was opened again, which is a change of it.
+func TestOpening(t *testing.T) {
+	p := program(t, answering(`{"id":1,"item":{"key":"odd:1","state":"open"}}`, `{"id":2,"item":{"key":"odd:1","state":"open","opening":"once"}}`,
+		`{"id":3,"item":{"key":"odd:1","state":"open","opening":"again"}}`), long)
+	versions := map[string]bool{}
+	for _, want := range []providers.Opening{"", providers.OpenedOnce, providers.OpenedAgain} {
+		item, err := p.Read(t.Context(), "odd:1")
+		if err != nil || item.Opening != want || versions[item.Version] {
+			t.Fatalf("%+v, %v", item, err)
+		}
+		versions[item.Version] = true
 	}
 }
 
