@@ -66,7 +66,11 @@ func (s *site) issue(th *thing) map[string]any {
 	if th.parent != "" {
 		i["parent_issue_url"] = s.server.URL + "/repos/" + strings.Replace(th.parent, "#", "/issues/", 1)
 	}
-	if th.reason != "" {
+	i["state_reason"] = nil
+	switch {
+	case th.older:
+		delete(i, "state_reason")
+	case th.reason != "":
 		i["state_reason"] = th.reason
 	}
 	if th.pull {

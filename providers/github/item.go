@@ -59,6 +59,7 @@ func (p *Provider) item(i *issue, repo Repository) providers.Item {
 		item.ID = fmt.Sprintf("%s/%s#%d", repo.Owner, repo.Name, i.Number)
 	}
 	item.State, item.Status = p.state(i)
+	item.Opening = opening(i)
 	item.Priority = p.priority(i.Labels)
 	if parent, err := p.apiRef(i.Parent, repo); err == nil && i.Parent != "" {
 		item.Parent = parent.key()
@@ -84,13 +85,17 @@ func (p *Provider) apiRef(address string, home Repository) (ref, error) {
 
 // state is how far an item has come, and GitHub's word for it.
 func (p *Provider) state(i *issue) (providers.State, string) {
+	var reason string
+	if i.StateReason != nil {
+		reason = *i.StateReason
+	}
 	switch {
 	case i.State == "closed" && i.Pull != nil && i.Pull.Merged != "":
 		return providers.Done, "merged"
 	case i.State == "closed" && i.Pull != nil:
 		return providers.Cancelled, "closed"
-	case i.State == "closed" && (i.StateReason == "not_planned" || i.StateReason == "duplicate"):
-		return providers.Cancelled, i.StateReason
+	case i.State == "closed" && (reason == "not_planned" || reason == "duplicate"):
+		return providers.Cancelled, reason
 	case i.State == "closed":
 		return providers.Done, "closed"
 	case i.Pull != nil && i.Draft:
@@ -99,6 +104,20 @@ func (p *Provider) state(i *issue) (providers.State, string) {
 		return providers.Started, "open"
 	default:
 		return providers.Open, "open"
+	}
+}
+
+// opening says whether an open issue was closed before. Of a pull request GitHub does not say.
+func opening(i *issue) providers.Opening {
+	switch {
+	case i.State != "open" || i.Pull != nil:
+		return ""
+	case i.StateReason == nil:
+		return providers.OpenedOnce
+	case *i.StateReason == "reopened":
+		return providers.OpenedAgain
+	default:
+		return ""
 	}
 }
 

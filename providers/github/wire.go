@@ -16,12 +16,13 @@ import (
 
 // issue is what is read of an issue or a pull request. go-github's own type has no relations between issues in this version.
 type issue struct {
-	Number      int    `json:"number"`
-	Title       string `json:"title"`
-	Body        string `json:"body"`
-	State       string `json:"state"`
-	StateReason string `json:"state_reason"`
-	URL         string `json:"html_url"`
+	Number int    `json:"number"`
+	Title  string `json:"title"`
+	Body   string `json:"body"`
+	State  string `json:"state"`
+	// StateReason is nil where GitHub says that there is none, and empty where it says nothing of it, as older servers do.
+	StateReason *string `json:"state_reason"`
+	URL         string  `json:"html_url"`
 	// Repository and Parent are addresses of the API.
 	Repository string    `json:"repository_url"`
 	Parent     string    `json:"parent_issue_url"`
@@ -92,7 +93,7 @@ var (
 
 // parseIssue reads one issue.
 func parseIssue(raw json.RawMessage) (*issue, error) {
-	i := &issue{}
+	i := &issue{StateReason: new(string)}
 	if err := json.Unmarshal(raw, i); err != nil {
 		return i, err
 	}

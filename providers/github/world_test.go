@@ -20,11 +20,13 @@ import (
 
 // thing is an issue or a pull request of the site.
 type thing struct {
-	repo             string
-	number           int
-	title, body      string
-	closed           bool
+	repo        string
+	number      int
+	title, body string
+	closed      bool
+	// reason is that of the state; none: null. older leaves it out.
 	reason           string
+	older            bool
 	labels, assigned []string
 	milestone        string
 	pull             bool
