@@ -69,7 +69,6 @@ func (a *app) finishItems(ctx context.Context, w *work, claim lease.ClaimID, ite
 	if err != nil {
 		return []queue.SourceError{{Source: "trackers", Err: err}}
 	}
-	defer closeTrackers(q.Providers)
 	views, err := w.lease.Status(ctx, items...)
 	if err != nil {
 		return []queue.SourceError{{Source: "claims", Err: err}}

@@ -138,7 +138,6 @@ func (a *app) start(ctx context.Context, w *work, r *lease.ClaimResult) ([]queue
 	if err != nil {
 		return nil, err
 	}
-	defer closeTrackers(q.Providers)
 	return a.announce(ctx, w, q, r)
 }
 

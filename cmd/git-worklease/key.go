@@ -42,6 +42,7 @@ func (a *app) runKey(ctx context.Context, keys []string) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer w.closeTrackers() // a program may have been asked what a key is
 	found := make([]keyJSON, len(keys))
 	for i, key := range keys {
 		if found[i], err = w.findKey(key); err != nil {

@@ -35,7 +35,9 @@ func newBacklog(t *testing.T, w *worker) *backlog {
 }
 
 // path is the PATH with the backlog program.
-func (b *backlog) path() string { return "PATH=" + b.bin + string(os.PathListSeparator) + os.Getenv("PATH") }
+func (b *backlog) path() string {
+	return "PATH=" + b.bin + string(os.PathListSeparator) + os.Getenv("PATH")
+}
 
 // run runs the real program, and returns what it writes.
 func (b *backlog) run(args ...string) string {

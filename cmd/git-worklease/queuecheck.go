@@ -73,7 +73,7 @@ func (a *app) runCheckProvider(ctx context.Context, name string, o *checkProvide
 	if p == nil {
 		return nil, &fault.UsageError{Message: "the policy has no provider " + term.Clean(name), Hint: "add a table [providers." + term.Clean(name) + "] to the policy"}
 	}
-	defer closeTrackers(providers.Set{p})
+	defer closeTracker(p)
 	options := conform.Options{}
 	for text, key := range map[string]*providers.Key{o.announce: &options.Announce, o.missing: &options.Missing} {
 		if text == "" {

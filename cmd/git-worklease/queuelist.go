@@ -36,7 +36,6 @@ func (a *app) runQueueList(ctx context.Context, v *queueView) (*outcome, error) 
 		return nil, err
 	}
 	defer w.close()
-	defer closeTrackers(q.Providers)
 	view, err := w.view(v, "")
 	if err != nil {
 		return nil, err
@@ -248,7 +247,6 @@ func (a *app) runQueueShow(ctx context.Context, key string, again bool) (*outcom
 		return nil, err
 	}
 	defer w.close()
-	defer closeTrackers(q.Providers)
 	e, troubles, err := q.Show(w.ctx, key, again)
 	if err != nil {
 		return nil, err

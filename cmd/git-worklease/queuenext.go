@@ -75,7 +75,6 @@ func (a *app) runQueueNext(ctx context.Context, o *nextOptions) (*outcome, error
 		return nil, err
 	}
 	defer w.close()
-	defer closeTrackers(q.Providers)
 	view, err := w.view(&o.queueView, queue.ReadyView)
 	if err != nil {
 		return nil, err

@@ -40,7 +40,6 @@ func (a *app) runReconcile(ctx context.Context, dry bool) (*outcome, error) {
 		return nil, err
 	}
 	defer w.close()
-	defer closeTrackers(q.Providers)
 	claims, err := w.lease.List(w.ctx)
 	if err != nil {
 		return nil, err

@@ -18,8 +18,11 @@ import (
 	"github.com/git-worklease/git-worklease/providers/linear"
 )
 
-// trackers opens the trackers of the policy, in its order. It asks none of them anything.
+// trackers opens the trackers of the policy, in its order, the first time that it is called. It asks none of them anything.
 func (w *work) trackers() (providers.Set, error) {
+	if w.set != nil {
+		return w.set, nil
+	}
 	var set providers.Set
 	for _, t := range w.policy.Tables("providers") {
 		p, err := w.tracker(t)
@@ -28,6 +31,7 @@ func (w *work) trackers() (providers.Set, error) {
 		}
 		set = append(set, p)
 	}
+	w.set = set
 	return set, nil
 }
 
@@ -123,7 +127,6 @@ func (w *work) item(key string) (r lease.Resource, p providers.Provider, ok bool
 	if err != nil {
 		return "", nil, false, err
 	}
-	defer closeTrackers(set) // a program may have been asked what the key is
 	k, p, err := set.Resolve(key)
 	switch {
 	case err == nil:
@@ -144,11 +147,16 @@ func (w *work) hasTracker(name string) bool {
 	return false
 }
 
-// closeTrackers ends the programs of a set.
-func closeTrackers(set providers.Set) {
-	for _, p := range set {
-		if c, ok := p.(interface{ Close() error }); ok {
-			_ = c.Close() // all that was wanted of it is done
-		}
+// closeTrackers ends the programs of those trackers that are programs.
+func (w *work) closeTrackers() {
+	for _, p := range w.set {
+		closeTracker(p)
+	}
+	w.set = nil
+}
+
+func closeTracker(p providers.Provider) {
+	if c, ok := p.(interface{ Close() error }); ok {
+		_ = c.Close() // all that was wanted of it is done
 	}
 }

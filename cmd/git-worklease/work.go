@@ -15,6 +15,7 @@ import (
 	"github.com/git-worklease/git-worklease/internal/session"
 	"github.com/git-worklease/git-worklease/internal/term"
 	"github.com/git-worklease/git-worklease/lease"
+	"github.com/git-worklease/git-worklease/providers"
 	"github.com/git-worklease/git-worklease/refstore"
 	"github.com/git-worklease/git-worklease/refstore/remote"
 )
@@ -42,6 +43,8 @@ type work struct {
 	known  refstore.Server
 	store  refstore.Store
 	lease  *lease.Authority
+	// set are the trackers, once they were asked for.
+	set providers.Set
 }
 
 // openSettings finds the repository and the settings, and reads no state. Settings of which some can't be used come with an error. Whoever does not
@@ -188,6 +191,7 @@ func (a *app) openWithin(
 	}
 	resources, err := w.resources(keys)
 	if err != nil {
+		w.closeTrackers()
 		return nil, nil, err
 	}
 	w.ctx, w.cancel = within(w, ctx)
@@ -214,7 +218,7 @@ func (w *work) openAuthority() error {
 	if w.url == "" {
 		a.notice("local mode, this clone only")
 	} else if err := w.besideLocal(); err != nil {
-		w.cancel()
+		w.close()
 		return err
 	}
 	return w.connect()
@@ -224,7 +228,7 @@ func (w *work) openAuthority() error {
 func (w *work) connect() error {
 	a := w.app
 	if err := w.openStore(); err != nil {
-		w.cancel()
+		w.close()
 		return err
 	}
 	o := w.seams(w.leaseOptions(w.store, w.state))
@@ -347,6 +351,7 @@ func (w *work) authorityID() string {
 // close frees the connections, and remembers what was learned of the server.
 func (w *work) close() {
 	defer w.cancel()
+	defer w.closeTrackers()
 	if w.store == nil {
 		return
 	}

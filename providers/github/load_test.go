@@ -30,9 +30,9 @@ func thousand() []thing {
 	return things
 }
 
-// TestRequestsOfALargeRepository: case 39. A first listing costs a request for 100 items and one for each with dependencies; a second asks only whether
+// TestCase39RequestsOfALargeRepository is CASES row 39. A first listing costs a request for 100 items and one for each with dependencies; a second asks only whether
 // anything has changed, also from another process.
-func TestRequestsOfALargeRepository(t *testing.T) {
+func TestCase39RequestsOfALargeRepository(t *testing.T) {
 	for name, cursors := range map[string]bool{"numbered pages": false, "cursors": true} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, thousand()...)
@@ -171,8 +171,8 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 }
 
-// TestLimits: case 39. A limit is kept to until it ends, by this process and by others; a listing is repeated meanwhile and says so, and a single item is not.
-func TestLimits(t *testing.T) {
+// TestCase39Limits is CASES row 39. A limit is kept to until it ends, by this process and by others; a listing is repeated meanwhile and says so, and a single item is not.
+func TestCase39Limits(t *testing.T) {
 	const soon = 90 * time.Second
 	for name, refuse := range map[string]func(s *site) func(http.ResponseWriter, *http.Request) bool{
 		"primary": func(s *site) func(http.ResponseWriter, *http.Request) bool {
