@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"unicode"
 
@@ -38,6 +39,9 @@ func (p *Provider) failure(ctx context.Context, name string, err error) error {
 	}
 	if decoding(err) {
 		return broken(name, fmt.Errorf("the answer is no JSON of GitHub's: %w", err))
+	}
+	if sent := new(url.Error); errors.As(err, &sent) { // which names the request again
+		err = sent.Err
 	}
 	return fmt.Errorf("%s: %w: %w", name, providers.ErrUnavailable, err)
 }
