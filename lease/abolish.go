@@ -42,10 +42,13 @@ func (a *Authority) Abolish(ctx Context, force bool) (deleted int, err error) {
 	for try := 1; ; try++ {
 		n, err := a.abolishOnce(ctx)
 		deleted += n
+		if n > 0 {
+			try = 0
+		}
 		switch {
 		case err == nil && n == 0:
 			return deleted, nil
-		case err != nil && !errors.Is(err, refstore.ErrConflict) || try > abolishTries:
+		case err != nil && (!errors.Is(err, refstore.ErrConflict) || try > abolishTries):
 			return deleted, err
 		case err != nil && !force: // somebody has written meanwhile
 			if err := a.checkUnused(ctx, false); err != nil {
@@ -55,8 +58,8 @@ func (a *Authority) Abolish(ctx Context, force bool) (deleted int, err error) {
 	}
 }
 
-// abolishTries bounds the batches.
-const abolishTries = 10_000
+// abolishTries bounds how often others may be quicker, one time after another.
+const abolishTries = 100
 
 // checkUnused refuses to end what is somebody's.
 func (a *Authority) checkUnused(ctx Context, force bool) error {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/git-worklease/git-worklease/refstore"
 )
 
 // TestAbolish: what is somebody's keeps an authority from being ended, unless by force; then no ref is left, and whoever knew it concludes nothing.
@@ -46,5 +48,19 @@ func TestAbolishInTheWay(t *testing.T) {
 	}
 	if n, err := bob.Abolish(t.Context(), true); n != 0 || err != nil {
 		t.Errorf("with nothing there: %d, %v", n, err)
+	}
+}
+
+// TestAbolishWithoutEnd: who writes all the time keeps an authority from being ended, and that is said.
+func TestAbolishWithoutEnd(t *testing.T) {
+	w := newWorld(t)
+	alice, bob := w.actor("alice"), w.actor("bob")
+	alice.mustClaim(demo)
+	bob.wire.push = func(_ *refstore.Tx, send func() (*refstore.Report, error)) (*refstore.Report, error) {
+		alice.mustClaim(demo)
+		return send()
+	}
+	if n, err := bob.Abolish(t.Context(), true); n != 0 || !errors.Is(err, refstore.ErrConflict) {
+		t.Errorf("%d, %v", n, err)
 	}
 }

@@ -94,11 +94,12 @@ func (p *Plan) told(results []CodeRef) []CodeRef {
 	return refs
 }
 
-// Pin makes sure that a push replaces what it would have replaced when it was planned, and nothing that came since: for refs that are forced, or all.
+// Pin makes sure that a push replaces what it would have replaced when it was planned, and nothing that came since: for refs that are forced or deleted,
+// or all.
 func (p *Plan) Pin(all bool) {
 	for i := range p.Refs {
 		r := &p.Refs[i]
-		r.pinned = r.Flag == "+" || all
+		r.pinned = r.Flag == "+" || r.Flag == "-" || all
 	}
 }
 
