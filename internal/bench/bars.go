@@ -72,6 +72,12 @@ func bars() []bar {
 		{"http fenced", fenced, pushAtomic, 2.0},
 		{"ssh fenced", fenced, pushAtomic, 2.0},
 		{"server hook", serverHook + processor, "", 20},
+
+		{"queue, 2k tasks", queueList, "", 150},
+		{"queue, 2k tasks", queueList, backlogList, 0.2},
+		{"queue, 10k issues", queueList, "", 150},
+		{"queue, 32 agents", nextAtOnce + asked, "", 4},
+		{"queue, 32 agents", nextMany + pushed, "", 1},
 	}
 }
 
@@ -104,10 +110,16 @@ const (
 	bare         = "claim, no hook"
 	judged       = "claim, judged"
 
+	queueList   = "queue list"
+	backlogList = "backlog task list"
+	nextAtOnce  = "queue next --claim"
+	nextMany    = "queue next --claim -n 30"
+
 	// Each of these marks something else than the time of the contender that it follows.
 	peak      = ", peak memory"
 	processor = ", processor time"
 	asked     = ", requests"
+	pushed    = ", pushes"
 	// overEmpty marks what it takes longer than an empty hook.
 	overEmpty = ", over empty"
 	// overGit marks what it takes more than git alone.

@@ -115,3 +115,69 @@ func TestSeededClaimsAreGenuine(t *testing.T) {
 		t.Errorf("fsck: %v: %s", err, out)
 	}
 }
+
+func TestTakenItemsAreDifferent(t *testing.T) {
+	printed := func(keys ...string) string {
+		var items []string
+		for _, key := range keys {
+			items = append(items, `{"key": "`+key+`"}`)
+		}
+		return `{"result": {"items": [` + strings.Join(items, ", ") + `]}}`
+	}
+	tests := map[string]struct {
+		outputs []string
+		count   int
+		good    bool
+	}{
+		"one each":            {[]string{printed("a"), printed("b")}, 1, true},
+		"two each":            {[]string{printed("a", "b"), printed("c", "d")}, 2, true},
+		"the same":            {[]string{printed("a"), printed("a")}, 1, false},
+		"one of two the same": {[]string{printed("a", "b"), printed("c", "b")}, 2, false},
+		"too few":             {[]string{printed("a", "b"), printed("c")}, 2, false},
+		"none":                {[]string{printed()}, 1, false},
+		"no JSON":             {[]string{"TASK-1"}, 1, false},
+	}
+	for name, test := range tests {
+		if err := checkTaken(test.outputs, test.count); (err == nil) != test.good {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestPushesAreCounted(t *testing.T) {
+	r := rush{requests: []gitserver.Request{
+		{Method: "GET", Path: "/r.git/info/refs", Query: "service=git-receive-pack"},
+		{Method: "POST", Path: "/r.git/git-receive-pack"},
+		{Method: "POST", Path: "/r.git/git-upload-pack"},
+		{Method: "POST", Path: "/r.git/git-receive-pack"},
+	}}
+	if got := r.pushes(); got != 2 {
+		t.Errorf("%d pushes, want 2", got)
+	}
+}
+
+func TestReportNamesWhatIsMissing(t *testing.T) {
+	b := &bench{options: &options{}}
+	t.Chdir(t.TempDir())
+	r := &report{}
+	c, err := (&field{bench: b, group: group{name: "queue, 2k tasks"}}).backlogList(r)(t.Context())
+	if c != nil || err != nil {
+		t.Fatal(c, err)
+	}
+	r.add("queue, 2k tasks", queueList, milliseconds, []float64{100})
+	var out bytes.Buffer
+	if err := r.print(&out, false); err != nil {
+		t.Fatal(err)
+	}
+	if r.missed() || !strings.Contains(out.String(), "backlog task list: the program is not installed") {
+		t.Error(&out)
+	}
+}
+
+func TestCountsHaveTwoDigits(t *testing.T) {
+	for median, want := range map[float64]string{1: "1", 30: "30", 3.6: "3.6", 3.59375: "3.59", 12: "12"} {
+		if got := (value{Unit: requests, Median: median}).String(); got != want {
+			t.Errorf("%v is printed as %q, want %q", median, got, want)
+		}
+	}
+}

@@ -45,7 +45,10 @@ func groups() []group {
 		group{"pre-push, large", few, overHTTP, measureLargePush},
 		group{"http fenced", few, overHTTP, measureFenced},
 		group{"ssh fenced", few, overSSH, measureFencedSSH},
-		group{"server hook", few, byPath, measureServerHook})
+		group{"server hook", few, byPath, measureServerHook},
+		group{"queue, 2k tasks", few, overHTTP, measureTasks},
+		group{"queue, 10k issues", few, overHTTP, measureIssues},
+		group{"queue, 32 agents", few, overHTTP, measureNext})
 }
 
 func overHTTP(b *bench, r *gitserver.Repo) (string, error) { return b.http.URL(r.Name), nil }

@@ -26,6 +26,11 @@ claim = "task:{id}"
 
 // openGoverned opens a repository with the policy on its default branch.
 func (g group) openGoverned(ctx context.Context, b *bench, policy string) (*field, error) {
+	return g.openWith(ctx, b, files{".worklease.toml": policy})
+}
+
+// openWith opens a repository with more files on its default branch.
+func (g group) openWith(ctx context.Context, b *bench, more files) (*field, error) {
 	f, err := g.open(ctx, b)
 	if err != nil {
 		return nil, err
@@ -34,23 +39,20 @@ func (g group) openGoverned(ctx context.Context, b *bench, policy string) (*fiel
 	if err != nil {
 		return nil, err
 	}
-	if err := stage(ctx, user, ".worklease.toml", policy); err != nil {
+	if err := more.write(user); err != nil {
 		return nil, err
 	}
-	if _, err := user.Git(ctx, "commit", "--quiet", "-m", "Ask for claims"); err != nil {
-		return nil, err
+	for _, args := range [][]string{{"add", "--all"}, {"commit", "--quiet", "-m", "Add what is measured"}, {"push", "--quiet", "origin", "HEAD"}} {
+		if _, err := user.Git(ctx, args...); err != nil {
+			return nil, err
+		}
 	}
-	_, err = user.Git(ctx, "push", "--quiet", "origin", "HEAD")
-	return f, err
+	return f, nil
 }
 
 // stage writes a file and puts it into the index.
 func stage(ctx context.Context, user *gitserver.Checkout, name, text string) error {
-	path := filepath.Join(user.Dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-		return err
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	if err := (files{name: text}).write(user); err != nil {
 		return err
 	}
 	_, err := user.Git(ctx, "add", "--", name)

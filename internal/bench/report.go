@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"runtime"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -23,6 +25,8 @@ type report struct {
 	Values []value `json:"values"`
 	// Verdicts are the bars whose values were measured.
 	Verdicts []verdict `json:"verdicts"`
+	// Missing says which contenders could not be measured, and why.
+	Missing []string `json:"missing,omitempty"`
 }
 
 // value is one contender's.
@@ -148,6 +152,9 @@ func (r *report) print(w io.Writer, asJSON bool) error {
 	for _, v := range r.Verdicts {
 		fmt.Fprintln(table, v)
 	}
+	for _, m := range r.Missing {
+		fmt.Fprintln(table, m)
+	}
 	return table.Flush()
 }
 
@@ -157,7 +164,7 @@ func (v value) String() string {
 	case bytesOnWire:
 		return fmt.Sprintf("%.0f B", v.Median)
 	case requests: // the name says what they are
-		return fmt.Sprintf("%.0f", v.Median)
+		return strconv.FormatFloat(math.Round(v.Median*100)/100, 'f', -1, 64)
 	default:
 		return fmt.Sprintf("%.1f %s", v.Median, v.Unit)
 	}
