@@ -48,3 +48,12 @@ func benchProject(b *testing.B, dir, text string) *Provider {
 	}
 	return p
 }
+
+// TestExportIsReadFast: what bd writes of most issues is not left to the library, which takes several times as long.
+func TestExportIsReadFast(t *testing.T) {
+	for _, line := range []string{exported, good, project[0]} {
+		if r, ok := fast([]byte(line)); !ok || r.ID == "" {
+			t.Errorf("left to the library: %s", line)
+		}
+	}
+}

@@ -1,7 +1,9 @@
 package beads
 
 import (
+	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -60,6 +62,34 @@ func FuzzExport(f *testing.F) {
 					}
 				}
 			}
+		}
+	})
+}
+
+// exported is an issue as bd exports it.
+const exported = `{"_type":"issue","id":"demo-1a2","title":"Grüße: #1","description":"What \"is\"\nto be done \u00e9.","design":"","status":"open","priority":1,` +
+	`"issue_type":"task","assignee":"alice","owner":"a@b","created_at":"2026-11-29T13:40:12Z","created_by":"alice","updated_at":"2026-11-29T13:40:12Z",` +
+	`"labels":["b","a"],"dependencies":[{"issue_id":"demo-1a2","depends_on_id":"demo-2","type":"blocks","created_at":"2026-11-29T13:40:39Z","metadata":"{}"}],` +
+	`"dependency_count":1,"dependent_count":0,"comment_count":10,"crystallizes":false,"estimate":null}`
+
+func FuzzFast(f *testing.F) {
+	for _, seed := range []string{
+		exported, good, `{}`, `{"id":"a"}}`, `{"id":"a","id":"b"}`, `{"id":"a",}`, `{"id":null}`, `{"ID":"a"}`, "{\"\u212aey\":1}", `{"":1}`, `{"pinned":true}`,
+		"{\"title\":\"\xff\"}", "{\"notes\":\"\xff\"}", "{\"title\":\"\t\"}", "{\"notes\":\"\x01\"}", `{"notes":"\x"}`, `{"notes":"\u12"}`, `{"title":"\n"}`,
+		`{"priority":0}`, `{"priority":01}`, `{"priority":-1}`, `{"priority":1.0}`, `{"priority":1e1}`, `{"priority":12345678901}`, `{"x":00}`, `{"x":truex}`, `{"x":[]}`,
+		`{"labels":[]}`, `{"labels":null}`, `{"labels":["a"],"labels":["b"]}`, `{"labels":["a",]}`, `{"labels":[,]}`, `{"_schema":1}`, `{"_type":"memory"}`,
+		`{"dependencies":[]}`, `{"dependencies":[{}]}`, `{"dependencies":[{"id":"a"}],"dependencies":[{"type":"b"}]}`, `{"dependencies":[{"metadata":{}}]}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got, ok := fast(data)
+		if !ok {
+			return
+		}
+		want := &record{}
+		if err := json.Unmarshal(data, want); err != nil || !reflect.DeepEqual(got, want) {
+			t.Fatalf("%q\nfast:    %+v\nlibrary: %+v, %v", data, got, want, err)
 		}
 	})
 }

@@ -93,9 +93,12 @@ var errNoID = errors.New("an issue without an ID")
 
 // decode reads an issue. It is nil, without an error, for what is none: memories of agents, and the export's head.
 func decode(data []byte) (*record, error) {
-	r := &record{}
-	if err := json.Unmarshal(data, r); err != nil {
-		return nil, plain(err)
+	r, ok := fast(data)
+	if !ok {
+		r = &record{}
+		if err := json.Unmarshal(data, r); err != nil {
+			return nil, plain(err)
+		}
 	}
 	if r.Schema != nil || r.Type != "" && r.Type != issueType {
 		return nil, nil
