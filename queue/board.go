@@ -30,6 +30,8 @@ type Queue struct {
 	// Agent is this agent's name, Session that of its run, and Names those by which trackers may know it.
 	Agent, Session string
 	Names          []string
+	// Own says whether a claim was made by this session, also where it has ended; nil: nobody knows.
+	Own func(lease.ClaimID) bool
 	// Pick draws the number of a candidate below n, so that agents that come at once do not all try the same first; nil: the first.
 	Pick func(n int) int
 }

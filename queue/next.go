@@ -64,7 +64,8 @@ func (q *Queue) Next(ctx context.Context, req NextRequest) (*Taken, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &next{Queue: q, req: req, view: view, board: b, window: firstWindow, out: map[providers.Key]bool{}}
+	n := &next{Queue: q, req: req, view: view, board: b, out: map[providers.Key]bool{}}
+	n.place, n.window = q.places(b)
 	for {
 		taken, err := n.try(ctx)
 		if taken != nil || err != nil {
@@ -73,16 +74,45 @@ func (q *Queue) Next(ctx context.Context, req NextRequest) (*Taken, error) {
 	}
 }
 
-// firstWindow is among how many of the first candidates a claim is drawn, and each lost race widens it: who comes at once spreads out.
-const firstWindow = 4
+// lostWindow is among how many candidates a claim is drawn, at least, once a race was lost. Each further one widens it: who comes at once spreads out.
+const lostWindow = 16
+
+// atWork is for how long a session that has released a claim counts as one that will soon want the next.
+const atWork = time.Minute
+
+// places is where this session begins among the candidates, and among how many it draws where it has no place: one more than there are claims of others, held
+// or just released. Those that have such a claim go by the order of the claims, which all see alike, so that they differ though they come at once; whoever is
+// alone gets the first.
+func (q *Queue) places(b *Board) (place, window int) {
+	var others []lease.ClaimID
+	var mine lease.ClaimID
+	for i := range b.facts.Claims {
+		v := &b.facts.Claims[i]
+		switch {
+		case v.Record == nil, v.State == lease.StandingHeld && v.Takeable, v.Record.Release != nil && v.Record.Release.At.Before(b.Read.Add(-atWork)):
+		case !v.Mine && (q.Own == nil || !q.Own(v.Record.Claim)):
+			others = append(others, v.Record.Claim)
+		case mine == "" || v.Record.Claim < mine:
+			mine = v.Record.Claim
+		}
+	}
+	slices.Sort(others)
+	others = slices.Compact(others)
+	if mine == "" {
+		return -1, len(others) + 1
+	}
+	place, _ = slices.BinarySearch(others, mine)
+	return place, len(others) + 1
+}
 
 // next is one call of Next.
 type next struct {
 	*Queue
-	req    NextRequest
-	view   View
-	board  *Board
-	window int
+	req   NextRequest
+	view  View
+	board *Board
+	// place is where this session begins until it has lost a race; -1: it draws among window.
+	place, window int
 	// out are the items that others have, or that are closed.
 	out    map[providers.Key]bool
 	lost   int
@@ -100,7 +130,7 @@ func (n *next) try(ctx context.Context) (*Taken, error) {
 	switch {
 	case errors.As(err, &rival):
 		n.out[providers.Key(rival.Resource)] = true
-		n.lost, n.window = n.lost+1, n.window*2
+		n.lost, n.place, n.window = n.lost+1, -1, max(lostWindow, 4*n.window)
 		return nil, n.look(ctx)
 	case err != nil:
 		return nil, err
@@ -127,11 +157,15 @@ func (n *next) choose() []Entry {
 		}
 	}
 	count := min(max(n.req.Count, 1), lease.MaxMembers, len(ready))
-	if room := min(n.window, len(ready)) - count; room > 0 && n.Pick != nil {
-		start := n.Pick(room + 1)
-		return ready[start : start+count]
+	start := 0
+	switch room := min(n.window*max(count, 1), len(ready)) - count; {
+	case room <= 0:
+	case n.place >= 0:
+		start = n.place * count % (room + 1)
+	case n.Pick != nil:
+		start = n.Pick(room + 1)
 	}
-	return ready[:count]
+	return ready[start : start+count]
 }
 
 func (n *next) request(chosen []Entry) lease.ClaimRequest {

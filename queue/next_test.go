@@ -138,6 +138,67 @@ func TestNextOfMany(t *testing.T) {
 	}
 }
 
+// TestPlaces: those that have a claim, or had one until just now, begin at different items, by an order that all see alike, and whoever is alone gets the
+// first.
+func TestPlaces(t *testing.T) {
+	now := time.Unix(100_000, 0)
+	by := func(claim lease.ClaimID, mine bool, changes ...func(*lease.View)) lease.View {
+		v := held("tt:9", false, changes...)
+		v.Record.Claim, v.Mine = claim, mine
+		return v
+	}
+	dead := func(v *lease.View) { v.Takeable = true }
+	ended := func(ago time.Duration) func(*lease.View) {
+		return func(v *lease.View) {
+			released(lease.OutcomeDone)(v)
+			v.Record.Release.At = now.Add(-ago)
+		}
+	}
+	for name, test := range map[string]struct {
+		claims        []lease.View
+		place, window int
+	}{
+		"nobody has anything":     {nil, -1, 1},
+		"alone":                   {[]lease.View{by("a", true), by("b", true)}, 0, 1},
+		"the second of three":     {[]lease.View{by("c", false), by("b", true), by("a", false)}, 1, 3},
+		"a newcomer":              {[]lease.View{by("c", false), by("a", false), by("a", false)}, -1, 3},
+		"beside the dead":         {[]lease.View{by("a", false, dead), by("b", true)}, 0, 1},
+		"released just now":       {[]lease.View{by("a", false, ended(time.Second)), by("own", false, ended(time.Second))}, 1, 2},
+		"released before":         {[]lease.View{by("a", false, ended(time.Hour)), by("own", false, ended(time.Hour))}, -1, 1},
+		"a record of nobody's":    {[]lease.View{{State: lease.StandingCorrupt}}, -1, 1},
+		"the second of two names": {[]lease.View{by("z", true), by("a", false)}, 1, 2},
+	} {
+		q := &Queue{Own: func(c lease.ClaimID) bool { return c == "own" }}
+		if place, window := q.places(&Board{Read: now, facts: Facts{Claims: test.claims}}); place != test.place || window != test.window {
+			t.Errorf("%s: %d of %d", name, place, window)
+		}
+	}
+}
+
+// TestEachBeginsElsewhere: agents that hold something and come at once for the next lose no race.
+func TestEachBeginsElsewhere(t *testing.T) {
+	repo, k := &memory.Repository{}, some(16)
+	queues := make([]*Queue, 8)
+	for i := range queues {
+		queues[i] = agent(t, repo, k, fmt.Sprintf("agent-%d", i))
+		if _, err := queues[i].Next(t.Context(), NextRequest{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// All of them have read before the first claims.
+	var read, group sync.WaitGroup
+	read.Add(len(queues))
+	for _, q := range queues {
+		q.Claims = &closing{q.Claims, func() { read.Done(); read.Wait() }}
+		group.Go(func() {
+			if taken, err := q.Next(t.Context(), NextRequest{}); err != nil || taken.Lost != 0 {
+				t.Errorf("%+v, %v", taken, err)
+			}
+		})
+	}
+	group.Wait()
+}
+
 // closing is claims beside which something happens to the tracker: between the board and the claim.
 type closing struct {
 	Claims

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/git-worklease/git-worklease/internal/fault"
 	"github.com/git-worklease/git-worklease/internal/term"
+	"github.com/git-worklease/git-worklease/lease"
 	"github.com/git-worklease/git-worklease/queue"
 )
 
@@ -104,12 +106,26 @@ func (w *work) queue() (*queue.Queue, error) {
 		return nil, err
 	}
 	q := &queue.Queue{
-		Providers: set, Claims: w.lease, Agent: w.identity.Agent, Session: w.identity.Session, Names: w.trackerNames(), Pick: rand.IntN,
+		Providers: set, Claims: w.lease, Agent: w.identity.Agent, Session: w.identity.Session, Names: w.trackerNames(), Own: w.own(), Pick: rand.IntN,
 	}
 	if len(w.policy.Rules()) > 0 && w.url != "" && w.repo.GitDir != "" {
 		q.Branches = w.ruleBranches
 	}
 	return q, nil
+}
+
+// own says which claims this session has made. It reads what the clone remembers once.
+func (w *work) own() func(lease.ClaimID) bool {
+	holds := sync.OnceValue(func() []lease.Hold {
+		holds, err := w.state.Holds()
+		if err != nil {
+			return nil // whoever claims is told what is wrong with it
+		}
+		return holds
+	})
+	return func(claim lease.ClaimID) bool {
+		return slices.ContainsFunc(holds(), func(h lease.Hold) bool { return h.Claim == claim })
+	}
 }
 
 // trackerNames are the names by which trackers may know this agent, beside its own.
