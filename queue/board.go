@@ -64,11 +64,11 @@ func (t SourceError) Unwrap() error { return t.Err }
 // Read reads all sources side by side, once each. It fails only where ctx ends or no source at all could be read: otherwise what is missing is among the
 // board's troubles. report, which may be nil, is told how many items have been read over all trackers.
 func (q *Queue) Read(ctx context.Context, v *View, report func(read int)) (*Board, error) {
-	if len(q.Providers) == 0 {
+	sources := v.sources(q.Providers)
+	if len(sources) == 0 {
 		return nil, providers.ErrNoProvider
 	}
 	b := &Board{facts: Facts{Agent: q.Agent, Names: q.Names, Schemes: map[string]bool{}, Again: v.Again}}
-	sources := v.sources(q.Providers)
 	listings := make([]*providers.Listing, len(sources))
 	var mu sync.Mutex
 	var group sync.WaitGroup

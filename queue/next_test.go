@@ -292,8 +292,13 @@ func TestBoard(t *testing.T) {
 	if b, err := q.Read(t.Context(), &View{}, nil); !errors.Is(err, providers.ErrUnauthorised) {
 		t.Errorf("%+v, %v", b, err)
 	}
-	if b, err := (&Queue{Claims: q.Claims}).Read(t.Context(), &View{}, nil); !errors.Is(err, providers.ErrNoProvider) {
-		t.Errorf("%+v, %v", b, err)
+	for _, none := range []struct {
+		q *Queue
+		v View
+	}{{q: &Queue{Claims: q.Claims}}, {q, View{Sources: []string{"other"}}}} {
+		if b, err := none.q.Read(t.Context(), &none.v, nil); !errors.Is(err, providers.ErrNoProvider) {
+			t.Errorf("%+v, %v", b, err)
+		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -68,7 +68,7 @@ func (w *work) view(v *queueView, meant string) (queue.View, error) {
 		if t.Name != cmp.Or(v.name, meant) {
 			continue
 		}
-		parsed, unknown, err := queue.ParseView(t)
+		parsed, unknown, err := queue.ParseView(t, w.policyTrackers())
 		if err != nil {
 			return queue.View{}, err
 		}

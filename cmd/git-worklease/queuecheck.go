@@ -50,11 +50,7 @@ func (a *app) trackerNamesOfPolicy(cmd *cobra.Command, args []string, _ string) 
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	var names []string
-	for _, t := range w.policy.Tables("providers") {
-		names = append(names, t.Name)
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return w.policyTrackers(), cobra.ShellCompDirectiveNoFileComp
 }
 
 func (a *app) runCheckProvider(ctx context.Context, name string, o *checkProviderOptions) (*outcome, error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/git-worklease/git-worklease/internal/config"
 	"github.com/git-worklease/git-worklease/internal/gitexec"
@@ -138,14 +139,16 @@ func (w *work) item(key string) (r lease.Resource, p providers.Provider, ok bool
 	return "", nil, false, err
 }
 
-func (w *work) hasTracker(name string) bool {
+// policyTrackers are the names of the policy's trackers, in its order.
+func (w *work) policyTrackers() []string {
+	var names []string
 	for _, t := range w.policy.Tables("providers") {
-		if t.Name == name {
-			return true
-		}
+		names = append(names, t.Name)
 	}
-	return false
+	return names
 }
+
+func (w *work) hasTracker(name string) bool { return slices.Contains(w.policyTrackers(), name) }
 
 // closeTrackers ends the programs of those trackers that are programs.
 func (w *work) closeTrackers() {
