@@ -119,16 +119,20 @@ func (j *judge) answered(item *providers.Item, v *lease.View) []Reason {
 	return why
 }
 
-// reopened says whether work that was answered is wanted again: the tracker says that the item was closed and opened again since it was claimed, or has put it
-// back from what the claim had announced, or the branch that was to be reviewed is gone without having been merged.
+// reopened says whether work that was answered is wanted again: the tracker says that the item was closed and opened again since it was claimed, or, where
+// all clones ask the same, has put it back from what the claim had announced, or the branch that was to be reviewed is gone without having been merged.
 func (j *judge) reopened(item *providers.Item, r *lease.Record) bool {
 	mark := MarkOf(r)
-	if item.Opening == providers.OpenedAgain && openingOf(r) == providers.OpenedOnce || mark.Status != "" && item.State == providers.Open && item.Status != mark.Status {
+	back := mark.Status != "" && item.State == providers.Open && item.Status != mark.Status && !ofClone(item)
+	if back || item.Opening == providers.OpenedAgain && openingOf(r) == providers.OpenedOnce {
 		return true
 	}
 	branch, tip := r.Meta[MetaBranch], r.Meta[MetaTip]
 	return j.Branches != nil && r.Release.Outcome == lease.OutcomeReview && branch != "" && tip != "" && !j.Branches.Has(branch) && j.Branches.Dropped(tip)
 }
+
+// ofClone says whether an item is this clone's copy, as files of the work tree are: what it says may be from before a claim that another clone has answered.
+func ofClone(item *providers.Item) bool { return !strings.Contains(item.URL, "://") }
 
 // waits says whether an item has to wait for another, and why.
 func (j *judge) waits(item *providers.Item, need providers.Need) (Reason, bool) {

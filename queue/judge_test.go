@@ -30,6 +30,10 @@ func started(i *providers.Item) { i.State, i.Status = providers.Started, "In Pro
 func done(i *providers.Item)    { i.State, i.Status = providers.Done, "Done" }
 func waiting(i *providers.Item) { i.State, i.Status = providers.Waiting, "Draft" }
 
+func at(url string) func(*providers.Item) {
+	return func(i *providers.Item) { i.URL = url }
+}
+
 func openedAgain(i *providers.Item) { i.Opening = providers.OpenedAgain }
 
 func opened(o providers.Opening) func(*lease.View) {
@@ -111,7 +115,8 @@ func TestReadiness(t *testing.T) {
 		"opened again":            {item: item("tt:1", openedAgain), claim: ptr(held("tt:1", true, released(lease.OutcomeDone), opened(providers.OpenedOnce)))},
 		"opened again before":     {item: item("tt:1", openedAgain), claim: ptr(held("tt:1", true, released(lease.OutcomeDone), opened(providers.OpenedAgain))), want: "answered:bob/onedone"},
 		"opened again, or before": {item: item("tt:1", openedAgain), claim: ptr(held("tt:1", true, released(lease.OutcomeDone))), want: "answered:bob/onedone"},
-		"put back":                {item: item("tt:1"), claim: ptr(held("tt:1", true, released(lease.OutcomeReview), marked(mark)))},
+		"put back, or not pulled": {item: item("tt:1", at("backlog/tasks/task-1.md")), claim: ptr(held("tt:1", true, released(lease.OutcomeDone), marked(mark))), want: "answered:bob/onedone"},
+		"put back":                {item: item("tt:1", at("https://tt.example/1")), claim: ptr(held("tt:1", true, released(lease.OutcomeReview), marked(mark)))},
 		"a pull request":          {item: item("tt:1", func(i *providers.Item) { i.Pulls = []providers.Pull{{ID: "#7"}} }), want: "pull-request:#7"},
 		"a branch":                {item: item("tt:1"), facts: Facts{Branches: &Branches{Of: map[providers.Key][]Branch{"tt:1": {{Name: "issue/1"}, {Name: "old", Merged: true}}}}}, want: "unmerged:issue/1"},
 		"its branch is gone":      {item: item("tt:1"), claim: ptr(held("tt:1", true, released(lease.OutcomeReview), branched)), facts: Facts{Branches: without(true)}},
