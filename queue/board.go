@@ -32,6 +32,8 @@ type Queue struct {
 	Names          []string
 	// Own says whether a claim was made by this session, also where it has ended; nil: nobody knows.
 	Own func(lease.ClaimID) bool
+	// Limit bounds the reading of all sources, so that one that does not answer leaves time for what is done with the others; nil: it has all the time.
+	Limit func(ctx context.Context) (context.Context, context.CancelFunc)
 	// Pick draws the number of a candidate below n, so that agents that come at once do not all try the same first; nil: the first.
 	Pick func(n int) int
 }
@@ -70,6 +72,8 @@ func (q *Queue) Read(ctx context.Context, v *View, report func(read int)) (*Boar
 	}
 	b := &Board{facts: Facts{Agent: q.Agent, Names: q.Names, Schemes: map[string]bool{}, Again: v.Again}}
 	listings := make([]*providers.Listing, len(sources))
+	within, cancel := q.limited(ctx)
+	defer cancel()
 	var mu sync.Mutex
 	var group sync.WaitGroup
 	trouble := func(source string, err error) {
@@ -80,7 +84,7 @@ func (q *Queue) Read(ctx context.Context, v *View, report func(read int)) (*Boar
 	counts := &counter{report: report, read: make([]int, len(sources))}
 	for i, p := range sources {
 		group.Go(func() {
-			l, err := p.List(ctx, func(read, _ int) { counts.set(i, read) })
+			l, err := p.List(within, func(read, _ int) { counts.set(i, read) })
 			if err != nil {
 				trouble(p.Name(), err)
 				return
@@ -90,7 +94,7 @@ func (q *Queue) Read(ctx context.Context, v *View, report func(read int)) (*Boar
 	}
 	group.Go(func() {
 		var err error
-		if b.facts.Claims, err = q.Claims.List(ctx); err != nil {
+		if b.facts.Claims, err = q.Claims.List(within); err != nil {
 			b.facts.Blind = true
 			trouble("claims", err)
 		}
@@ -98,7 +102,7 @@ func (q *Queue) Read(ctx context.Context, v *View, report func(read int)) (*Boar
 	if q.Branches != nil {
 		group.Go(func() {
 			var err error
-			if b.facts.Branches, err = q.Branches(ctx); err != nil {
+			if b.facts.Branches, err = q.Branches(within); err != nil {
 				b.facts.Branches = nil
 				trouble("branches", err)
 			}
@@ -113,6 +117,13 @@ func (q *Queue) Read(ctx context.Context, v *View, report func(read int)) (*Boar
 	}
 	b.judge(v)
 	return b, nil
+}
+
+func (q *Queue) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if q.Limit == nil {
+		return ctx, func() {}
+	}
+	return q.Limit(ctx)
 }
 
 // take puts the listings together.
@@ -145,8 +156,16 @@ func (b *Board) judge(v *View) {
 	v.sort(b.Entries)
 }
 
-// Empty is the error for a view that lets nothing through, with what keeps the items that it has.
-func (b *Board) Empty(v *View) *EmptyError {
+// Empty is the error for a view of ready items that lets nothing through: an [*EmptyError], or, where the claims could not be read, what kept them from it.
+func (b *Board) Empty(v *View) error {
+	if b.facts.Blind {
+		return b.Troubles[slices.IndexFunc(b.Troubles, func(t SourceError) bool { return t.Source == "claims" })]
+	}
+	return b.empty(v)
+}
+
+// empty is what keeps the items that a view has.
+func (b *Board) empty(v *View) *EmptyError {
 	all := *v
 	all.Ready, all.Closed = false, false
 	whole := &Board{facts: b.facts, items: b.items}

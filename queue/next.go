@@ -232,7 +232,10 @@ func (n *next) readAgain(ctx context.Context, chosen []Entry) (closed []provider
 
 // empty says why nothing is left. What others were quicker to claim counts as claimed, whatever the board says.
 func (n *next) empty() error {
-	e := n.board.Empty(&n.view)
+	if n.board.facts.Blind {
+		return n.board.Empty(&n.view)
+	}
+	e := n.board.empty(&n.view)
 	e.Lost = n.lost
 	e.Why[Held] += e.Open - sum(e.Why)
 	return e

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/git-worklease/git-worklease/lease"
@@ -288,6 +289,10 @@ func TestBoard(t *testing.T) {
 	if b, err := q.Read(t.Context(), &View{}, nil); err != nil || len(b.Troubles) != 2 || b.Entries[0].Ready() || b.Entries[0].Why[0].Kind != Unknown {
 		t.Errorf("%+v, %v", b, err)
 	}
+	var empty *EmptyError
+	if taken, err := q.Next(t.Context(), NextRequest{}); !errors.Is(err, refstore.ErrUnavailable) || errors.As(err, &empty) {
+		t.Errorf("with the claims unread: %+v, %v", taken, err)
+	}
 	k.err = providers.ErrUnauthorised
 	if b, err := q.Read(t.Context(), &View{}, nil); !errors.Is(err, providers.ErrUnauthorised) {
 		t.Errorf("%+v, %v", b, err)
@@ -305,4 +310,34 @@ func TestBoard(t *testing.T) {
 	if b, err := q.Read(ctx, &View{}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("%+v, %v", b, err)
 	}
+}
+
+// deaf is a tracker that does not answer.
+type deaf struct{ *tracker }
+
+func (deaf) Name() string { return "deaf" }
+func (deaf) List(ctx context.Context, _ func(int, int)) (*providers.Listing, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// TestNoAnswer: a tracker that does not answer is named, and leaves time to claim what another has.
+func TestNoAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := agent(t, &memory.Repository{}, some(1), "alice")
+		q.Providers = append(q.Providers, deaf{some(1)})
+		q.Limit = func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, 20*time.Second)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		taken, err := q.Next(ctx, NextRequest{})
+		if err != nil || taken.Entries[0].Item.Key != "tt:1" || len(taken.Troubles) != 1 || taken.Troubles[0].Source != "deaf" {
+			t.Errorf("%+v, %v", taken, err)
+		}
+		q.Providers = q.Providers[1:]
+		if b, err := q.Read(t.Context(), &View{}, nil); err == nil || err.Error() != "deaf: context deadline exceeded" {
+			t.Errorf("%+v, %v", b, err)
+		}
+	})
 }

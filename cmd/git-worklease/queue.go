@@ -107,6 +107,9 @@ func (w *work) queue() (*queue.Queue, error) {
 	}
 	q := &queue.Queue{
 		Providers: set, Claims: w.lease, Agent: w.identity.Agent, Session: w.identity.Session, Names: w.trackerNames(), Own: w.own(), Pick: rand.IntN,
+		Limit: func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return w.limits.begin(ctx, w.settings.Timeout.V*2/3)
+		},
 	}
 	if len(w.policy.Rules()) > 0 && w.url != "" && w.repo.GitDir != "" {
 		q.Branches = w.ruleBranches
