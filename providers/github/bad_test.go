@@ -160,7 +160,7 @@ func TestNotThere(t *testing.T) {
 	s := newSite(t)
 	p := s.open(s.options(""))
 	s.fail(answered(404, `{"message":"Not Found"}`))
-	if _, err := p.List(t.Context(), nil); !errors.Is(err, providers.ErrNotFound) || !strings.HasPrefix(err.Error(), "github.com/acme/app is not there, or not for this token: ") {
+	if _, err := p.List(t.Context(), nil); !errors.Is(err, providers.ErrUnauthorised) || !strings.HasPrefix(err.Error(), "github.com/acme/app is not there, or not for this token: ") {
 		t.Errorf("%v", err)
 	}
 	s.fail(answered(410, `{"message":"Issues are disabled for this repo"}`))

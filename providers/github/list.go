@@ -55,7 +55,7 @@ func (p *Provider) absent(err error) error {
 	case p.transport.anonymous():
 		return fmt.Errorf("%s is not there, or not for anybody without a token: %w", p.Source(), providers.ErrUnauthorised)
 	}
-	return fmt.Errorf("%s is not there, or not for this token: %w", p.Source(), err)
+	return fmt.Errorf("%s is not there, or not for this token: %w", p.Source(), providers.ErrUnauthorised)
 }
 
 // listing is one that is being read.
