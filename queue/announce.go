@@ -3,7 +3,9 @@ package queue
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/git-worklease/git-worklease/lease"
 	"github.com/git-worklease/git-worklease/providers"
@@ -176,6 +178,26 @@ func Stales(claims []lease.View) []Stale {
 		}
 	}
 	return stale
+}
+
+// Stands says whether anything of an announcement still shows at the tracker.
+func (q *Queue) Stands(ctx context.Context, s Stale) (bool, error) {
+	p := q.Providers.Of(s.Key)
+	if p == nil {
+		return false, fmt.Errorf("the policy has no tracker %s: %w", s.Key.Scheme(), providers.ErrNoProvider)
+	}
+	item, err := p.Read(ctx, s.Key)
+	switch {
+	case errors.Is(err, providers.ErrNotFound):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	among := func(all []string) func(string) bool {
+		return func(one string) bool { return slices.Contains(all, one) }
+	}
+	return s.Mark.Status != "" && item.Status == s.Mark.Status ||
+		slices.ContainsFunc(s.Mark.Assigned, among(item.Assignees)) || slices.ContainsFunc(s.Mark.Labels, among(item.Labels)), nil
 }
 
 // Reconcile takes an announcement back, as far as it still stands at the tracker. It changes no claim: whoever takes the resource next finds it free of it.

@@ -184,3 +184,26 @@ func TestJoined(t *testing.T) {
 		}
 	}
 }
+
+// TestStands: an announcement stands as long as anything of it shows, and not at a tracker that has the item no more.
+func TestStands(t *testing.T) {
+	q := &Queue{Providers: providers.Set{&tracker{items: []providers.Item{item("tt:1", started, assigned("@bob"))}}}}
+	for name, test := range map[string]struct {
+		stale Stale
+		want  bool
+	}{
+		"its status":       {Stale{Key: "tt:1", Mark: providers.Mark{Status: "In Progress", WasStatus: "To Do"}}, true},
+		"its assignee":     {Stale{Key: "tt:1", Mark: providers.Mark{Status: "Doing", Assigned: []string{"@bob"}}}, true},
+		"taken back":       {Stale{Key: "tt:1", Mark: providers.Mark{Status: "Doing", Assigned: []string{"@al"}, Labels: []string{"agent"}}}, false},
+		"an item no more":  {Stale{Key: "tt:2", Mark: providers.Mark{Status: "In Progress"}}, false},
+		"nothing was told": {Stale{Key: "tt:1"}, false},
+	} {
+		if got, err := q.Stands(t.Context(), test.stale); err != nil || got != test.want {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+	_, err := q.Stands(t.Context(), Stale{Key: "uu:1"})
+	if !errors.Is(err, providers.ErrNoProvider) || err.Error() != "the policy has no tracker uu: no provider" {
+		t.Errorf("%v", err)
+	}
+}

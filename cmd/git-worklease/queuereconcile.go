@@ -44,20 +44,22 @@ func (a *app) runReconcile(ctx context.Context, dry bool) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	stale := queue.Stales(claims)
-	found := make([]reconciledJSON, len(stale))
+	found := []reconciledJSON{}
 	var failure error
-	for i, s := range stale {
-		found[i] = reconciledJSON{Key: s.Key, Mark: s.Mark, Holder: s.View.Record.Holder.String()}
-		if dry {
+	for _, s := range queue.Stales(claims) {
+		stands, err := q.Stands(w.ctx, s)
+		if err == nil && stands && !dry {
+			err = q.Reconcile(w.ctx, s)
+		}
+		if err == nil && !stands {
 			continue
 		}
-		if err := q.Reconcile(w.ctx, s); err != nil {
-			found[i].Error = a.explain(err)
+		r := reconciledJSON{Key: s.Key, Mark: s.Mark, Holder: s.View.Record.Holder.String(), Done: err == nil && !dry}
+		if err != nil {
+			r.Error = a.explain(err)
 			failure = fmt.Errorf("%s: %w", s.Key, err)
-			continue
 		}
-		found[i].Done = true
+		found = append(found, r)
 	}
 	return &outcome{result: found, failure: failure, text: func(p *printer) { printReconciled(p, found) }}, nil
 }
