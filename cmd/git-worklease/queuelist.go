@@ -91,6 +91,13 @@ type queueItemJSON struct {
 	Claim     *viewJSON         `json:"claim,omitempty"`
 }
 
+// queueShowJSON is an item, and what could not be read of what it is judged by.
+type queueShowJSON struct {
+	queueItemJSON
+	Incomplete bool               `json:"incomplete"`
+	Troubles   []queueTroubleJSON `json:"troubles,omitempty"`
+}
+
 type queueNeedJSON struct {
 	Key   providers.Key `json:"key,omitempty"`
 	Text  string        `json:"text"`
@@ -252,7 +259,8 @@ func (a *app) runQueueShow(ctx context.Context, key string, again bool) (*outcom
 		return nil, err
 	}
 	a.incomplete(troubles)
-	return &outcome{result: newQueueItemJSON(e, a), text: func(p *printer) { printQueueItem(p, e) }}, nil
+	j := queueShowJSON{newQueueItemJSON(e, a), len(troubles) > 0, newQueueTroublesJSON(troubles, a)}
+	return &outcome{result: j, text: func(p *printer) { printQueueItem(p, e) }}, nil
 }
 
 // printQueueItem shows one item to people.

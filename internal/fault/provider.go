@@ -28,6 +28,13 @@ var providerRows = []Row{
 	{Reason: "tracker-unavailable", Exit: Unknown, Means: "the tracker does not answer", Hint: "repeat it later; claims are renewed and released without it", errs: []error{providers.ErrUnavailable}},
 }
 
+// emptyDetails are what a program needs to know of an empty queue.
+type emptyDetails struct {
+	Open       int                `json:"open"`
+	Why        map[queue.Kind]int `json:"why"`
+	Incomplete bool               `json:"incomplete"`
+}
+
 // tellEmpty says what keeps the items that there are.
 func tellEmpty(f *Fault, err error, _ Scene) {
 	var e *queue.EmptyError
@@ -44,7 +51,11 @@ func tellEmpty(f *Fault, err error, _ Scene) {
 	if len(counts) > 0 {
 		f.Message += fmt.Sprintf(": of %d open, %s", e.Open, strings.Join(counts, ", "))
 	}
-	f.Hint = "`git worklease queue list` says why for each"
+	if f.Hint = "`git worklease queue list` says why for each"; e.Open == 0 {
+		f.Message += ": the view has no open items"
+		f.Hint = "`git worklease queue list` shows those of all views"
+	}
+	f.Details = emptyDetails{e.Open, e.Why, len(e.Troubles) > 0}
 	if len(e.Troubles) > 0 {
 		f.Lines = append(f.Lines, "not everything could be read: "+e.Troubles[0].Error())
 		f.Hint = "repeat it once everything can be read; `git worklease queue list` shows the rest"
