@@ -48,6 +48,7 @@ func TestBadAnswers(t *testing.T) {
 		"HTML":         {answered(200, `<html>sign in</html>`, "Content-Type", "text/html"), providers.ErrBroken, ": the answer is no JSON of GitHub's: invalid character '<' looking for beginning of value", ""},
 		"empty":        {answered(200, ``), providers.ErrBroken, ": the answer is no JSON of GitHub's: it is empty", ""},
 		"null":         {answered(200, `"x"`), providers.ErrBroken, ": the answer is no JSON of GitHub's: json: cannot unmarshal string into Go value of type []json.RawMessage", ": the answer is no JSON of GitHub's: json: cannot unmarshal string into Go value of type github.issue"},
+		"no list":      {answered(200, `null`), providers.ErrBroken, ": the answer is no list", ": the answer is no JSON of GitHub's: an issue without a number"},
 		"cut":          {answered(200, `[{"number":1,"sta`), providers.ErrBroken, ": the answer is no JSON of GitHub's: it ends in the middle", ""},
 		"100 MB":       {flood, providers.ErrBroken, ": the answer is larger than 16 MiB", ""},
 		"circles":      {redirected("?again"), providers.ErrBroken, ": it redirects in circles", ""},

@@ -26,6 +26,7 @@ const (
 )
 
 var (
+	errNoList  = errors.New("the answer is no list")
 	errLoop    = errors.New("a page names one as the next that was read before")
 	errNothing = errors.New("a page has nothing new, and names a next one")
 	errEndless = errors.New("there are more pages than anybody has items")
@@ -161,6 +162,9 @@ func (g *pager) page(ctx context.Context, which url.Values) (*page, error) {
 	resp, err := g.p.get(ctx, g.path+"?"+query.Encode(), &from.items)
 	if err != nil {
 		return nil, err
+	}
+	if from.items == nil {
+		return nil, g.broken(errNoList)
 	}
 	from.resp = resp
 	g.note(resp)
