@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -98,6 +100,12 @@ func (a *app) findings(p providers.Provider, findings []conform.Finding) *outcom
 		if !f.Note {
 			out.failure = fmt.Errorf("%w: it does not keep to the rules of providers", providers.ErrBroken)
 		}
+	}
+	barred := func(f conform.Finding) bool {
+		return !f.Note && (errors.Is(f.Err, providers.ErrUnauthorised) || errors.Is(f.Err, providers.ErrRateLimited))
+	}
+	if i := slices.IndexFunc(findings, barred); i >= 0 {
+		out.failure = fmt.Errorf("%s could not be looked at: %w", term.Clean(p.Name()), findings[i].Err)
 	}
 	out.text = func(pr *printer) {
 		for _, f := range findings {
