@@ -28,7 +28,7 @@ var (
 	// ErrAmbiguous is for a key that several trackers know; see [*AmbiguousKeyError].
 	ErrAmbiguous = errors.New("ambiguous key")
 	// ErrNoProvider is for a key without a scheme where no tracker is set up that it could belong to.
-	ErrNoProvider = errors.New("no provider")
+	ErrNoProvider = errors.New("no provider is configured")
 )
 
 // KeyError is text that is nearly a key of a tracker. It is [ErrNotKey].

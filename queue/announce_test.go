@@ -203,7 +203,7 @@ func TestStands(t *testing.T) {
 		}
 	}
 	_, err := q.Stands(t.Context(), Stale{Key: "uu:1"})
-	if !errors.Is(err, providers.ErrNoProvider) || err.Error() != "the policy has no tracker uu: no provider" {
+	if !errors.Is(err, providers.ErrNoProvider) || err.Error() != "the policy has no tracker uu: no provider is configured" {
 		t.Errorf("%v", err)
 	}
 }

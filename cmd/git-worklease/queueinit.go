@@ -10,7 +10,6 @@ import (
 
 	"github.com/git-worklease/git-worklease/internal/config"
 	"github.com/git-worklease/git-worklease/internal/fault"
-	"github.com/git-worklease/git-worklease/providers"
 	"github.com/git-worklease/git-worklease/providers/backlogmd"
 	"github.com/git-worklease/git-worklease/providers/beads"
 	"github.com/git-worklease/git-worklease/providers/github"
@@ -61,7 +60,9 @@ func (a *app) runQueueInit(ctx context.Context, dry bool) (*outcome, error) {
 		}
 	}
 	if len(j.Found) == 0 && len(w.policy.Tables("providers")) == 0 {
-		return nil, fmt.Errorf("nothing shows which tracker this repository uses: %w", providers.ErrNoProvider)
+		return nil, &fault.UsageError{
+			Message: "nothing shows which tracker this repository uses", Hint: "write its table into " + config.PolicyFile + ", such as [providers.github] with repo = \"acme/app\"",
+		}
 	}
 	if len(j.Added) > 0 && len(w.policy.Tables("views")) == 0 {
 		fmt.Fprintf(&text, "\n[views.%s]\nready = true\n", queue.ReadyView)

@@ -227,11 +227,11 @@ func tellScheme(f *Fault, err error, _ Scene) {
 		return
 	}
 	if e.Scheme == "" {
-		f.Message = fmt.Sprintf("%q has no scheme, and no provider is there to say what it means", e.Key)
+		f.Message = fmt.Sprintf("%q has no scheme, and no provider here knows what it means", e.Key)
 		f.Hint = fmt.Sprintf("write the whole key, such as `%s`", Quote("task:"+e.Key))
 		return
 	}
-	f.Message = fmt.Sprintf("%q is a URL, and no provider is there to say what it means", e.Key)
+	f.Message = fmt.Sprintf("%q is a URL, and no provider here knows what it means", e.Key)
 	f.Hint = "write the resource's own key, such as task:login"
 }
 
