@@ -87,6 +87,7 @@ func (w *work) view(v *queueView, meant string) (queue.View, error) {
 
 // openQueue opens the authority and the trackers.
 func (a *app) openQueue(ctx context.Context) (*work, *queue.Queue, error) {
+	a.judges = true // a tracker, view or rule that is missing would have others handed out
 	w, err := a.open(ctx)
 	if err != nil {
 		return nil, nil, err

@@ -56,6 +56,7 @@ func (a *app) trackerNamesOfPolicy(cmd *cobra.Command, args []string, _ string) 
 }
 
 func (a *app) runCheckProvider(ctx context.Context, name string, o *checkProviderOptions) (*outcome, error) {
+	a.judges = true
 	w, err := a.openState(ctx)
 	if err != nil {
 		return nil, err

@@ -49,6 +49,8 @@ func (w *work) tracker(t *config.Table) (providers.Provider, error) {
 	switch {
 	case bad != nil:
 		return nil, bad
+	case errors.Is(err, config.ErrConfig):
+		return nil, err
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
@@ -71,7 +73,8 @@ func (w *work) openGitHub(t *config.Table) (providers.Provider, error) {
 			return nil, nil
 		}
 	} else if o.Repository, ok = github.Detect(w.remoteURLs(), tokens.Hosts()...); !ok {
-		return nil, fmt.Errorf("no remote of this clone is a repository of GitHub, and the policy names none in repo: %w", providers.ErrUnsupported)
+		t.Bad("repo", "a repository, such as acme/app, since no remote of this clone is one of GitHub")
+		return nil, nil
 	}
 	o.Token = tokens.For(o.Repository)
 	return github.Open(o)
@@ -100,13 +103,20 @@ func (w *work) openBacklog(t *config.Table) (providers.Provider, error) {
 }
 
 func (w *work) openLinear(t *config.Table) (providers.Provider, error) {
+	teams := t.Texts("teams")
+	if len(teams) == 0 {
+		t.Bad("teams", `a list of teams, such as ["ENG"]`)
+	}
 	return linear.Open(linear.Options{
-		Teams: t.Texts("teams"), Workspace: t.Text("workspace", ""), Close: t.Bool("close", false), Token: w.app.getenv("LINEAR_API_KEY"), Now: w.app.clock.Now,
+		Teams: teams, Workspace: t.Text("workspace", ""), Close: t.Bool("close", false), Token: w.app.getenv("LINEAR_API_KEY"), Now: w.app.clock.Now,
 		Endpoint: w.app.getenv("WORKLEASE_LINEAR_API"),
 	})
 }
 
 func (w *work) openExternal(t *config.Table) (providers.Provider, error) {
+	if external.CheckName(t.Name) != nil {
+		return nil, &config.Error{Origin: t.Origin, Key: t.Section, Value: t.Name, Want: "2 to 32 of a to z, 0 to 9 and dashes, a letter first, and neither path nor pool"}
+	}
 	return external.Open(external.Options{
 		Name: t.Name, Dir: w.repo.WorkTree, Env: w.plainEnv(), Settings: t.All(), Now: w.app.clock.Now,
 		Stderr: func(line string) { w.app.notice("%s: %s", t.Name, term.Clean(line)) },

@@ -39,7 +39,8 @@ func (p *Policy) Tables(section string) []*Table {
 // takeTables reads the sections of tables.
 func (p *Policy) takeTables(tree map[string]any, lines map[string]int) error {
 	p.tables = map[string][]*Table{}
-	for section, example := range map[string]string{"providers": "github", "views": "Ready"} {
+	for _, s := range [][2]string{{"providers", "github"}, {"views", "Ready"}} {
+		section, example := s[0], s[1]
 		raw, ok := tree[section]
 		if !ok {
 			continue
@@ -74,11 +75,19 @@ func (t *Table) origin(name string) Origin {
 	return t.Origin
 }
 
-// Bad notes that a value can't be used.
+// Bad notes that a value can't be used, or is missing.
 func (t *Table) Bad(name, want string) {
 	if t.err == nil {
-		t.err = &Error{Origin: t.origin(name), Key: t.key(name), Value: fmt.Sprint(t.values[name]), Want: want}
+		t.err = &Error{Origin: t.origin(name), Key: t.key(name), Value: shown(t.values[name]), Want: want}
 	}
+}
+
+// shown is a value as messages have it; empty where there is none.
+func shown(value any) string {
+	if value == nil {
+		return ""
+	}
+	return fmt.Sprint(value)
 }
 
 func (t *Table) value(name string) (any, bool) {
