@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,7 +18,8 @@ import (
 	"github.com/git-worklease/git-worklease/providers/linear"
 )
 
-// trackers opens the trackers of the policy, in its order, the first time that it is called. It asks none of them anything.
+// trackers opens the trackers of the policy, in its order, the first time that it is called. It asks none of them anything. One that can't be opened for
+// another reason than the policy is there as [unopened].
 func (w *work) trackers() (providers.Set, error) {
 	if w.set != nil {
 		return w.set, nil
@@ -27,8 +27,11 @@ func (w *work) trackers() (providers.Set, error) {
 	var set providers.Set
 	for _, t := range w.policy.Tables("providers") {
 		p, err := w.tracker(t)
-		if err != nil {
+		switch {
+		case errors.Is(err, config.ErrConfig):
 			return nil, err
+		case err != nil:
+			p = unopened{t.Name, err}
 		}
 		set = append(set, p)
 	}
@@ -49,10 +52,8 @@ func (w *work) tracker(t *config.Table) (providers.Provider, error) {
 	switch {
 	case bad != nil:
 		return nil, bad
-	case errors.Is(err, config.ErrConfig):
-		return nil, err
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w", t.Name, err)
+		return nil, err
 	}
 	for _, u := range unknown {
 		w.app.notice("%s: %s is unknown to this version", u.Origin, term.Clean(u.Key))
@@ -134,19 +135,32 @@ func (w *work) item(key string) (r lease.Resource, p providers.Provider, ok bool
 	if scheme := providers.Key(key).Scheme(); scheme != "" && !w.hasTracker(scheme) && lease.Resource(key).Scheme() != "" {
 		return "", nil, false, nil
 	}
-	set, err := w.trackers()
-	if err != nil {
-		return "", nil, false, err
-	}
-	k, p, err := set.Resolve(key)
+	k, p, err := w.resolve(key)
 	switch {
 	case err == nil:
 		r, err = lease.ParseResource(string(k))
 		return r, p, true, err
-	case errors.Is(err, providers.ErrNotKey) && !errors.As(err, new(*providers.KeyError)):
+	case errors.Is(err, providers.ErrNotKey) && !errors.As(err, new(*providers.KeyError)), w.isHeld(key):
 		return "", nil, false, nil
 	}
 	return "", nil, false, err
+}
+
+// resolve asks the trackers what a key means.
+func (w *work) resolve(key string) (providers.Key, providers.Provider, error) {
+	set, err := w.trackers()
+	if err != nil {
+		return "", nil, err
+	}
+	return set.Resolve(key)
+}
+
+// isHeld says whether this session holds a resource of exactly that name, which then means itself, whatever is the matter with trackers.
+func (w *work) isHeld(key string) bool {
+	holds, err := w.state.Holds()
+	return err == nil && slices.ContainsFunc(holds, func(h lease.Hold) bool {
+		return h.End == nil && slices.ContainsFunc(h.Members, func(m lease.Member) bool { return string(m.Resource) == key })
+	})
 }
 
 // policyTrackers are the names of the policy's trackers, in its order.
