@@ -158,7 +158,7 @@ func (n *next) choose() []Entry {
 	}
 	count := min(max(n.req.Count, 1), lease.MaxMembers, len(ready))
 	start := 0
-	switch room := min(n.window*max(count, 1), len(ready)) - count; {
+	switch room := min(n.window*count, n.alike(ready)) - count; {
 	case room <= 0:
 	case n.place >= 0:
 		start = n.place * count % (room + 1)
@@ -166,6 +166,18 @@ func (n *next) choose() []Entry {
 		start = n.Pick(room + 1)
 	}
 	return ready[start : start+count]
+}
+
+// alike is how many come first with equal right: as urgent as the first, where the most urgent come first.
+func (n *next) alike(ready []Entry) int {
+	if n.view.Order == ByTracker || n.view.Order == ByUpdated {
+		return len(ready)
+	}
+	other := slices.IndexFunc(ready, func(e Entry) bool { return e.Item.Priority != ready[0].Item.Priority })
+	if other < 0 {
+		return len(ready)
+	}
+	return other
 }
 
 func (n *next) request(chosen []Entry) lease.ClaimRequest {

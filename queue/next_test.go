@@ -341,3 +341,17 @@ func TestNoAnswer(t *testing.T) {
 		}
 	})
 }
+
+// TestMostUrgentFirst: nothing is drawn before what is more urgent.
+func TestMostUrgentFirst(t *testing.T) {
+	k := some(6)
+	k.items[4].Priority, k.items[2].Priority = providers.Urgent, providers.Low
+	q := agent(t, &memory.Repository{}, k, "alice")
+	q.Pick = func(n int) int { return n - 1 }
+	for _, want := range []providers.Key{"tt:5", "tt:3", "tt:6"} {
+		taken, err := q.Next(t.Context(), NextRequest{})
+		if err != nil || taken.Entries[0].Item.Key != want {
+			t.Fatalf("%+v, %v, want %s", taken, err, want)
+		}
+	}
+}
