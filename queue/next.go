@@ -137,6 +137,9 @@ func (n *next) try(ctx context.Context) (*Taken, error) {
 	}
 	closed := n.readAgain(ctx, chosen)
 	if len(closed) == 0 {
+		for i := range chosen { // what the board says of it is past
+			chosen[i].Mine, chosen[i].Claim, chosen[i].Why = true, nil, []Reason{{Kind: Held, Who: result.Records[0].Holder.String()}}
+		}
 		return &Taken{Entries: chosen, Result: result, Lost: n.lost, Troubles: slices.Concat(n.board.Troubles, n.extras)}, nil
 	}
 	for _, key := range closed {

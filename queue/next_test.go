@@ -353,5 +353,8 @@ func TestMostUrgentFirst(t *testing.T) {
 		if err != nil || taken.Entries[0].Item.Key != want {
 			t.Fatalf("%+v, %v, want %s", taken, err, want)
 		}
+		if e := taken.Entries[0]; !e.Mine || e.Ready() || e.Claim != nil {
+			t.Errorf("%+v", e)
+		}
 	}
 }
