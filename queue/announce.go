@@ -18,14 +18,16 @@ import (
 // Records are those of one claim that are items', as they stand.
 func (q *Queue) Announce(ctx context.Context, records []*lease.Record, text string) (troubles []SourceError, err error) {
 	an := &announcement{q: q, by: q.worker(text)}
+	within, cancel := q.limited(ctx) // so that time is left to note what came of it
+	defer cancel()
 	for _, r := range records {
-		an.plan(ctx, r)
+		an.plan(within, r)
 	}
 	if err := an.note(ctx); err != nil {
 		return an.troubles, err
 	}
 	for i := range an.items {
-		an.tell(ctx, &an.items[i])
+		an.tell(within, &an.items[i])
 	}
 	err = an.note(ctx)
 	if err != nil {
@@ -74,11 +76,14 @@ func (an *announcement) plan(ctx context.Context, r *lease.Record) {
 	an.items = append(an.items, item)
 }
 
-// tell tells the tracker, which may do less than it has planned.
+// tell tells the tracker, which may do less than it has planned. Where it gave no answer in time it may have done all of that, so that stays noted.
 func (an *announcement) tell(ctx context.Context, item *announced) {
 	mark, err := item.starter.Start(ctx, item.key, an.by)
 	if err != nil {
 		an.trouble(item.starter.Name(), err)
+	}
+	if ctx.Err() != nil && mark.IsZero() {
+		return
 	}
 	item.mark = joined(item.before, mark)
 	if _, _, err := MarkMeta(item.key, item.mark); err != nil { // then nobody could ever take it back

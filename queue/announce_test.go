@@ -5,6 +5,8 @@ import (
 	"errors"
 	"reflect"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/git-worklease/git-worklease/lease"
 	"github.com/git-worklease/git-worklease/providers"
@@ -138,6 +140,40 @@ func TestUnannounced(t *testing.T) {
 			t.Errorf("after %d writes: %+v", writes, i)
 		}
 	}
+}
+
+// mute is a tracker that is told and gives no answer.
+type mute struct{ *board }
+
+func (m mute) Start(ctx context.Context, key providers.Key, by providers.Worker) (providers.Mark, error) {
+	_, _ = m.board.Start(ctx, key, by)
+	<-ctx.Done()
+	return providers.Mark{}, ctx.Err()
+}
+
+// TestAnnouncedWithoutAnswer: a tracker that does not answer loses no claim, and what it may have done is noted.
+func TestAnnouncedWithoutAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := some(1)
+		q := agent(t, &memory.Repository{}, k, "alice")
+		q.Providers = providers.Set{mute{&board{tracker: k, told: func() {}}}}
+		q.Limit = func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, 20*time.Second)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		taken, err := q.Next(ctx, NextRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		troubles, err := q.Announce(ctx, taken.Result.Records, "")
+		if err != nil || len(troubles) != 1 || !errors.Is(troubles[0], context.DeadlineExceeded) {
+			t.Errorf("%+v, %v", troubles, err)
+		}
+		if mark := marks(t, q); mark.Status != "Doing" {
+			t.Errorf("%+v", mark)
+		}
+	})
 }
 
 // TestInherited: who goes on with an item keeps what was announced of it before, so that it can still be taken back.

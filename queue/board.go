@@ -32,7 +32,7 @@ type Queue struct {
 	Names          []string
 	// Own says whether a claim was made by this session, also where it has ended; nil: nobody knows.
 	Own func(lease.ClaimID) bool
-	// Limit bounds the reading of all sources, so that one that does not answer leaves time for what is done with the others; nil: it has all the time.
+	// Limit bounds the reading of all sources, and the telling of trackers, so that one that does not answer leaves time for the rest; nil: it has all the time.
 	Limit func(ctx context.Context) (context.Context, context.CancelFunc)
 	// Pick draws the number of a candidate below n, so that agents that come at once do not all try the same first; nil: the first.
 	Pick func(n int) int
