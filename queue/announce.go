@@ -13,7 +13,7 @@ import (
 
 // Announce tells the trackers of items that this session has claimed that it works on them, and keeps in the claims what that changes, so that it is known
 // whose doing it is, and can be taken back: before it is done, where the tracker can plan it. What a tracker refuses is returned and loses no claim. The error is
-// that the claims could not be written: nothing more is told then, and what can't be noted is taken back.
+// that the claims could not be written: nothing more is told then, and what can't be noted is taken back; or that ctx has ended.
 //
 // Records are those of one claim that are items', as they stand.
 func (q *Queue) Announce(ctx context.Context, records []*lease.Record, text string) (troubles []SourceError, err error) {
@@ -29,11 +29,11 @@ func (q *Queue) Announce(ctx context.Context, records []*lease.Record, text stri
 	for i := range an.items {
 		an.tell(within, &an.items[i])
 	}
-	err = an.note(ctx)
-	if err != nil {
+	if err := an.note(ctx); err != nil {
 		an.takeBack(ctx)
+		return an.troubles, err
 	}
-	return an.troubles, err
+	return an.troubles, ctx.Err()
 }
 
 // announcement is one call of Announce.

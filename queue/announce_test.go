@@ -173,6 +173,12 @@ func TestAnnouncedWithoutAnswer(t *testing.T) {
 		if mark := marks(t, q); mark.Status != "Doing" {
 			t.Errorf("%+v", mark)
 		}
+		q.Limit = nil
+		ctx, interrupt := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, interrupt)
+		if troubles, err := q.Announce(ctx, taken.Result.Records, ""); !errors.Is(err, context.Canceled) {
+			t.Errorf("interrupted: %+v, %v", troubles, err)
+		}
 	})
 }
 

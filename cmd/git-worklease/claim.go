@@ -117,13 +117,11 @@ func (a *app) runClaim(ctx context.Context, o claimOptions) (*outcome, error) {
 	}
 	claimed := startedJSON{claimJSON: newClaimJSON(result)}
 	if o.start {
-		untold, err := a.start(ctx, w, result)
-		if err != nil {
-			return nil, err
-		}
+		var untold []queue.SourceError
+		untold, err = a.start(ctx, w, result)
 		claimed.Untold = newQueueTroublesJSON(untold, a)
 	}
-	return &outcome{result: claimed, text: func(p *printer) { printClaim(p, result) }}, nil
+	return &outcome{result: claimed, failure: err, text: func(p *printer) { printClaim(p, result) }}, nil
 }
 
 // startedJSON is a claim, and which trackers could not be told of it.

@@ -92,12 +92,10 @@ func (a *app) runQueueNext(ctx context.Context, o *nextOptions) (*outcome, error
 	}
 	var untold []queue.SourceError
 	if o.start {
-		if untold, err = a.announce(ctx, w, q, taken.Result); err != nil {
-			return nil, err
-		}
+		untold, err = a.announce(ctx, w, q, taken.Result)
 	}
 	a.incomplete(taken.Troubles)
-	return &outcome{result: newQueueTakenJSON(taken, untold, a), text: func(p *printer) { printQueueTaken(p, taken) }}, nil
+	return &outcome{result: newQueueTakenJSON(taken, untold, a), failure: err, text: func(p *printer) { printQueueTaken(p, taken) }}, nil
 }
 
 // takeNext claims, and shows meanwhile how many items have been read.
