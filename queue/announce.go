@@ -148,16 +148,34 @@ func (q *Queue) finish(ctx context.Context, v *lease.View, text func(*lease.Rele
 	case lease.OutcomeReview:
 		result = providers.Reviewing
 	case lease.OutcomeAbandoned:
-		if mark := MarkOf(v.Record); !mark.IsZero() {
-			return q.Reconcile(ctx, Stale{Key: key, Mark: mark})
-		}
-		return nil
+		return q.withdraw(ctx, v)
 	}
 	p, ok := q.Providers.Of(key).(providers.Finisher)
 	if !ok {
 		return providers.ErrUnsupported
 	}
 	return p.Finish(ctx, key, q.worker(text(v.Record.Release)), result)
+}
+
+// withdraw takes back what was announced of work that was given up, and notes that it was: what people then write in its place is not ours to take back.
+func (q *Queue) withdraw(ctx context.Context, v *lease.View) error {
+	key, mark := providers.Key(v.Resource), MarkOf(v.Record)
+	if mark.IsZero() {
+		return nil
+	}
+	if err := q.Reconcile(ctx, Stale{Key: key, Mark: mark}); err != nil {
+		return err
+	}
+	name, nothing, err := MarkMeta(key, providers.Mark{})
+	if err == nil {
+		_, err = q.Claims.Release(ctx, lease.ReleaseRequest{
+			Resources: []lease.Resource{v.Resource}, Outcome: lease.OutcomeAbandoned, Meta: map[string]string{name: nothing},
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("to note that it was taken back: %w", err)
+	}
+	return nil
 }
 
 // Stale is an announcement of a claim that nobody works under any more.

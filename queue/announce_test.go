@@ -209,6 +209,9 @@ func TestInherited(t *testing.T) {
 			if troubles := q.Finish(t.Context(), views, nil); len(troubles) > 0 || b.items[0].Status != "To Do" {
 				t.Errorf("%+v, %v", b.items[0], troubles)
 			}
+			if views, err := q.Claims.List(t.Context()); err != nil || len(Stales(views)) != 0 || views[0].Record.Release.Outcome != lease.OutcomeAbandoned {
+				t.Errorf("what was taken back is still to be taken back: %+v, %v", Stales(views), err)
+			}
 		}
 	}
 }
