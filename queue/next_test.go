@@ -344,11 +344,17 @@ func TestNoAnswer(t *testing.T) {
 
 // TestMostUrgentFirst: nothing is drawn before what is more urgent.
 func TestMostUrgentFirst(t *testing.T) {
-	k := some(6)
+	repo, k := &memory.Repository{}, some(6)
 	k.items[4].Priority, k.items[2].Priority = providers.Urgent, providers.Low
-	q := agent(t, &memory.Repository{}, k, "alice")
+	bob := agent(t, repo, k, "bob")
+	for _, other := range []lease.Resource{"task:a", "task:b", "task:c"} {
+		if _, err := bob.Claims.Claim(t.Context(), lease.ClaimRequest{Resources: []lease.Resource{other}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	q := agent(t, repo, k, "alice")
 	q.Pick = func(n int) int { return n - 1 }
-	for _, want := range []providers.Key{"tt:5", "tt:3", "tt:6"} {
+	for _, want := range []providers.Key{"tt:5", "tt:3"} {
 		taken, err := q.Next(t.Context(), NextRequest{})
 		if err != nil || taken.Entries[0].Item.Key != want {
 			t.Fatalf("%+v, %v, want %s", taken, err, want)
