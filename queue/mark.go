@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/git-worklease/git-worklease/lease"
 	"github.com/git-worklease/git-worklease/providers"
@@ -20,6 +21,11 @@ const (
 	// MetaTip is the commit that the branch ended with.
 	MetaTip = "tip"
 )
+
+// IsNote says whether a member of a claim's meta is a note of the queue's for itself.
+func IsNote(name string) bool {
+	return strings.HasPrefix(name, metaMark) || strings.HasPrefix(name, metaOpening)
+}
 
 // MarkMeta is the meta of a claim that says what was announced for an item.
 func MarkMeta(key providers.Key, m providers.Mark) (name, value string, err error) {

@@ -31,9 +31,7 @@ func printDetails(p *printer, v *lease.View) {
 	if len(r.Members) > 1 {
 		line("members", names(r.Members))
 	}
-	if len(r.Meta) > 0 {
-		line("meta", metaText(r.Meta))
-	}
+	line("meta", metaText(r.Meta))
 	line("checkpoint", term.Clean(string(r.Checkpoint)))
 	if pre := r.Predecessor; pre != nil {
 		line("before", fmt.Sprintf("%s, generation %d, %s, last heard of %s", fault.Holder(pre.Holder), pre.Generation, term.Clean(pre.Why), p.ago(pre.RenewedAt)))

@@ -9,6 +9,7 @@ import (
 	"github.com/git-worklease/git-worklease/internal/fault"
 	"github.com/git-worklease/git-worklease/internal/term"
 	"github.com/git-worklease/git-worklease/lease"
+	"github.com/git-worklease/git-worklease/queue"
 )
 
 // printPredecessor tells the new holder what the last one left.
@@ -33,8 +34,8 @@ func printPast(p *printer, r *lease.Record) {
 	if len(r.Checkpoint) > 0 {
 		p.printf("  checkpoint: %s\n", term.Clean(string(r.Checkpoint)))
 	}
-	if len(r.Meta) > 0 {
-		p.printf("  meta: %s\n", metaText(r.Meta))
+	if text := metaText(r.Meta); text != "" {
+		p.printf("  meta: %s\n", text)
 	}
 }
 
@@ -53,10 +54,13 @@ func leftHow(p *printer, r *lease.Record) string {
 	}
 }
 
-// metaText is what a claim's meta says, on one line.
+// metaText is what a claim's meta says to people, on one line: the queue's notes are for programs.
 func metaText(meta map[string]string) string {
 	pairs := make([]string, 0, len(meta))
 	for _, name := range slices.Sorted(maps.Keys(meta)) {
+		if queue.IsNote(name) {
+			continue
+		}
 		pairs = append(pairs, term.Clean(name+"="+meta[name]))
 	}
 	return strings.Join(pairs, ", ")
