@@ -39,22 +39,17 @@ var troubles = map[string]trouble{
 // TestProofInMemory: workers of several sessions and clones claim, renew, verify, hand over and release on a wire with each kind of fault, by clocks that
 // are wrong. What comes of it is a register, and no two believe to hold at once what excludes each other. Each run can be repeated by its seed.
 //
-// PROOF_SEED is the first seed, and PROOF_RUNS says how many runs there are of each kind.
+// PROOF_SEED is the first seed, PROOF_STEP how far it is to the next, and PROOF_RUNS says how many runs there are of each kind.
 func TestProofInMemory(t *testing.T) {
-	first, runs := uint64(0), uint64(6)
+	many := uint64(6)
 	if tally.Full() {
-		runs = 120
+		many = 120
 	}
-	if text := os.Getenv("PROOF_SEED"); text != "" {
-		first = number(t, text)
-	}
-	if text := os.Getenv("PROOF_RUNS"); text != "" {
-		runs = number(t, text)
-	}
+	first, step, runs := number(t, "PROOF_SEED", 0), number(t, "PROOF_STEP", 1), number(t, "PROOF_RUNS", many)
 	for fault := range troubles {
 		t.Run(fault, func(t *testing.T) {
 			sum := tally.Row{Part: "linearizable", Server: "memory", Fault: fault}
-			for seed := first; seed < first+runs && sum.Violations == 0; seed++ {
+			for seed := first; seed < first+runs*step && sum.Violations == 0; seed += step {
 				one := newRun(seed, troubles[fault]).all(t)
 				for _, v := range one.broken {
 					t.Errorf("seed %d, %s: %s", seed, one.manner, v)
@@ -66,8 +61,13 @@ func TestProofInMemory(t *testing.T) {
 	}
 }
 
-func number(t *testing.T, text string) uint64 {
+// number is what a variable of the environment says, or what holds where it says nothing.
+func number(t *testing.T, name string, otherwise uint64) uint64 {
 	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
 		t.Fatal(err)
@@ -113,10 +113,13 @@ func (c *checks) check(commit refstore.Commit) error {
 	return err
 }
 
+// daysStep is how far it is from the seed of a run that goes on for days to the next.
+const daysStep = 4
+
 func newRun(seed uint64, faults trouble) *run {
 	turns := newTurns(seed)
 	r := &run{
-		turns: turns, repo: &memory.Repository{}, manner: []manner{dated, undated, observed}[seed%3], days: seed%4 == 3,
+		turns: turns, repo: &memory.Repository{}, manner: []manner{dated, undated, observed}[seed%3], days: seed%daysStep == daysStep-1,
 		sea:     &sea{turns: turns, random: rand.New(rand.NewPCG(seed, 2)), trouble: faults, latest: 90 * time.Second},
 		history: newHistory(turns.now),
 	}

@@ -165,7 +165,7 @@ func fights() uint64 {
 // usual is how clocks are at a kind of server: corrected where it tells its Date, otherwise not, or not relied on.
 func usual(kind string, seed uint64) manner {
 	switch {
-	case kind == "http" || kind == "git":
+	case kind == "http": // git, which asks for us, does not tell it
 		return dated
 	case kind == "local" || seed%2 == 0:
 		return undated

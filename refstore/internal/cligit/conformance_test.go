@@ -1,6 +1,7 @@
 package cligit_test
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -143,5 +144,38 @@ func (c *client) untouched(t *testing.T, repo *gitserver.Repo) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(c.Home, "state", "*", "[ft][er][ta]*-*")); len(left) > 0 {
 		t.Errorf("left behind: %s", left)
+	}
+}
+
+// TestLostByTheServer: what a server has lost is left out, as it is by the other transports, and the rest is read.
+func TestLostByTheServer(t *testing.T) {
+	s := gitserver.TestHTTP(t, gitserver.HTTPOptions{})
+	repo := gitserver.TestRepo(t, s.Repos, "r")
+	refs := []string{"refs/worklease/claims/a", "refs/worklease/claims/b", "refs/worklease/claims/c", "refs/worklease/claims/d", "refs/worklease/claims/e"}
+	tips := make([]string, len(refs))
+	for i, name := range refs {
+		oid, err := repo.Git(t.Context(), "-c", "user.name=a", "-c", "user.email=a", "commit-tree", "-m", name, "4b825dc642cb6eb9a060e54bf8d69288fbee4904")
+		if err == nil {
+			tips[i] = strings.TrimSpace(oid)
+			_, err = repo.Git(t.Context(), "update-ref", name, tips[i])
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i != 2 {
+			if err := os.Remove(filepath.Join(repo.Dir, "objects", tips[i][:2], tips[i][2:])); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	c := newClient(t, s.URL("r"))
+	transport := cligit.New(c.options())
+	var wants []refstore.OID
+	for _, tip := range tips {
+		wants = append(wants, refstore.OID(tip))
+	}
+	objects, err := transport.Commits(t.Context(), wants, 1)
+	if err != nil || len(objects) != 1 || objects[0].OID != wants[2] {
+		t.Errorf("%d objects, %v", len(objects), err)
 	}
 }

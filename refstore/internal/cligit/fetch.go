@@ -2,11 +2,13 @@ package cligit
 
 import (
 	"context"
+	"errors"
 	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/git-worklease/git-worklease/internal/gitexec"
 	"github.com/git-worklease/git-worklease/refstore"
 )
 
@@ -53,12 +55,13 @@ func (t *transport) walk(ctx context.Context, r *repo, wants []refstore.OID, dep
 // fetchTries bounds how often a fetch is repeated for refs that moved between the listing and the fetch.
 const fetchTries = 3
 
-// obtain fetches wants. A server may refuse the whole request over one object that has ceased to be a tip, so after a failure only those are
-// asked for that still are tips; the rest is left out.
+// obtain fetches wants. A server may refuse the whole request over one object that has ceased to be a tip, or that it has lost, so after a failure only those
+// are asked for that still are tips, and not the one that it named; the rest is left out.
 func (t *transport) obtain(ctx context.Context, r *repo, wants []refstore.OID, depth int) error {
 	for try := 1; ; try++ {
 		err := t.fetch(ctx, r, wants, depth)
-		if err == nil || try == fetchTries || ctx.Err() != nil {
+		lost := lacked(err)
+		if err == nil || ctx.Err() != nil || try >= fetchTries && lost == "" {
 			return err
 		}
 		tips, listErr := t.Refs(ctx, []string{"refs/"})
@@ -69,11 +72,30 @@ func (t *transport) obtain(ctx context.Context, r *repo, wants []refstore.OID, d
 		for _, oid := range tips {
 			current[oid] = true
 		}
-		wants = slices.DeleteFunc(slices.Clone(wants), func(oid refstore.OID) bool { return !current[oid] })
-		if len(wants) == 0 {
+		left := slices.DeleteFunc(slices.Clone(wants), func(oid refstore.OID) bool { return !current[oid] || oid == lost })
+		switch {
+		case len(left) == 0:
 			return nil
+		case len(left) == len(wants) && try >= fetchTries:
+			return err
 		}
+		wants = left
 	}
+}
+
+// lacked is the object that a server says it does not have, if that is what is wrong. The words are the same in all of git's languages.
+func lacked(err error) refstore.OID {
+	var failure *gitexec.Error
+	if !errors.As(err, &failure) {
+		return ""
+	}
+	_, rest, _ := strings.Cut(failure.Stderr, "not our ref ")
+	word, _, _ := strings.Cut(rest, "\n")
+	oid, err := refstore.ParseOID(strings.TrimSpace(word))
+	if err != nil {
+		return ""
+	}
+	return oid
 }
 
 func (t *transport) fetch(ctx context.Context, r *repo, wants []refstore.OID, depth int) error {
