@@ -48,8 +48,9 @@ type pathPattern struct {
 	not bool
 	// glob matches a path from the top of the repository to its end.
 	glob string
-	// literals are parts of every path that matches, in their order, the first at its beginning where anchored says so: most paths need no more than
-	// a look at them.
+	// lead is how every path that matches begins, as far as that is known, and literals are further parts of it, in their order: most paths need no more
+	// than a look at these.
+	lead     string
 	literals []string
 	anchored bool
 	// plain says that a path matches if it has the literals: of src/**, or of *.sql. Inside says that only what is in a folder is meant.
@@ -85,40 +86,35 @@ func ParsePath(path string) Path { return Path{norm.NFC.String(path) + "/"} }
 // Matches says whether a path is one of those meant.
 func (s *Paths) Matches(path Path) bool {
 	for i := len(s.patterns) - 1; i >= 0; i-- {
-		if p := &s.patterns[i]; p.matches(path.slashed) {
+		if p := &s.patterns[i]; strings.HasPrefix(path.slashed, p.lead) && p.matches(path.slashed) {
 			return !p.not
 		}
 	}
 	return false
 }
 
+// matches judges a path that begins with the lead.
 func (p *pathPattern) matches(slashed string) bool {
 	switch {
 	case p.all:
 		return true
-	case !p.hasLiterals(slashed):
+	case !p.hasLiterals(slashed[len(p.lead):]):
 		return false
 	case p.plain:
-		return !p.inside || len(slashed) > len(p.literals[0])
+		return !p.inside || len(slashed) > len(p.lead)
 	default:
 		return doublestar.MatchUnvalidated(p.glob, slashed)
 	}
 }
 
-func (p *pathPattern) hasLiterals(slashed string) bool {
-	for i, literal := range p.literals {
-		if i == 0 && p.anchored {
-			if !strings.HasPrefix(slashed, literal) {
-				return false
-			}
-			slashed = slashed[len(literal):]
-			continue
-		}
-		at := strings.Index(slashed, literal)
+// hasLiterals looks for them in what follows the lead.
+func (p *pathPattern) hasLiterals(rest string) bool {
+	for _, literal := range p.literals {
+		at := strings.Index(rest, literal)
 		if at < 0 {
 			return false
 		}
-		slashed = slashed[at+len(literal):]
+		rest = rest[at+len(literal):]
 	}
 	return true
 }
@@ -252,6 +248,9 @@ func (p *pathPattern) takeLiterals(top string) {
 	first, rest := literal(top)
 	p.anchored = p.anchored && first != ""
 	p.plain = p.anchored && rest == "" || !p.anchored && !p.inside && isEnding(top)
+	if p.anchored {
+		p.lead, first = first, ""
+	}
 	for next := first; ; next, rest = literal(skipMeta(rest)) {
 		if next != "" {
 			p.literals = append(p.literals, next)
