@@ -62,6 +62,8 @@ type Options struct {
 	LocalMode bool
 	// Attempt bounds each of the exchanges of a call that goes on for longer than one, such as [Authority.Keep]; nil: nothing but the call's context does.
 	Attempt func(Context) (Context, context.CancelFunc)
+	// Within bounds a renewal, so that there is time for another, by the clock that Clock goes by; nil: by [context.WithTimeout].
+	Within func(ctx Context, limit time.Duration) (Context, context.CancelFunc)
 }
 
 // Authority claims resources for one session. It is safe for use by several goroutines.
@@ -155,6 +157,13 @@ func (a *Authority) grace(dated bool) time.Duration {
 	default:
 		return UndatedGrace
 	}
+}
+
+func (a *Authority) within(ctx Context, limit time.Duration) (Context, context.CancelFunc) {
+	if a.o.Within == nil {
+		return context.WithTimeout(ctx, limit)
+	}
+	return a.o.Within(ctx, limit)
 }
 
 // attempt bounds one exchange of a call that goes on for longer.

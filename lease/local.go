@@ -41,6 +41,9 @@ type Intent struct {
 	Hold Hold `json:"hold"`
 	// Expires is when the lease that Tx would make has expired by everybody's clock. An undecided intent is dropped then.
 	Expires time.Time `json:"expires"`
+
+	// other says that its claim stands at a ref by another record than its own.
+	other bool
 }
 
 // Local is what one clone remembers between processes, seen by one session. internal/session keeps it on disk; [MemoryLocal] is for tests.

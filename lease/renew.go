@@ -126,7 +126,7 @@ func (a *Authority) bounded(ctx Context, holds ...Hold) (Context, context.Cancel
 	if least == 0 {
 		return ctx, func() {}
 	}
-	return context.WithTimeout(ctx, max(least/2, leastRenewal))
+	return a.within(ctx, max(least/2, leastRenewal))
 }
 
 // current is what the session's file says now of a claim.

@@ -87,3 +87,34 @@ func TestOneOfTwoStampsLands(t *testing.T) {
 		})
 	}
 }
+
+// TestOfTwoStampsNoneIsHeard: what was sent anew lands unheard. The next command takes the claim for this session's, and no record for one that was rolled back.
+func TestOfTwoStampsNoneIsHeard(t *testing.T) {
+	w := newWorld(t)
+	alice := w.actor("alice")
+	alice.mustClaim("task:before")
+	alice.killedBy(&fate{}, func(*refstore.Tx, func() (*refstore.Report, error)) (*refstore.Report, error) { panic(death{}) }, claimAll([]Resource{demo}))
+	w.advance(10 * time.Minute)
+	next := alice.process("alice")
+	sent := 0
+	var late swallow
+	next.wire.push = func(tx *refstore.Tx, send func() (*refstore.Report, error)) (*refstore.Report, error) {
+		if sent++; sent <= 4 { // the identical request, as often as it is sent
+			return &refstore.Report{Unpack: "ok", Refused: map[string]string{refs{DefaultPrefix}.claim(demo): "stamp"}}, nil
+		}
+		return late.push(tx, send)
+	}
+	if _, err := next.Claim(t.Context(), req(demo)); !errors.Is(err, ErrPending) {
+		t.Fatal(err)
+	}
+	late.land(t)
+	last := alice.process("alice")
+	for range 2 {
+		if _, err := last.Renew(t.Context(), RenewRequest{Resources: []Resource{demo}}); err != nil {
+			t.Error(err)
+		}
+	}
+	if rec, h := w.tip(demo), w.holdOf(alice); rec.Claim != h.Claim || rec.Generation != 1 || rec.Revision != 3 {
+		t.Errorf("%+v, and the file has %+v", rec, h)
+	}
+}

@@ -128,7 +128,9 @@ func (a *Authority) landed(i *Intent) error {
 	if err := a.saved(i); err != nil {
 		return err
 	}
-	a.seeWritten(i)
+	if !i.other {
+		a.seeWritten(i)
+	}
 	return nil
 }
 
@@ -175,11 +177,14 @@ func (a *Authority) seeWritten(i *Intent) {
 }
 
 // ours tells whether a tip shows that an intent's write landed and that the same claim was written again since. Only a claim's first write
-// can be told by that, because its ID is its own. Of renewals and releases there may be others by processes of the same session.
+// can be told by that, because its ID is its own. Of renewals and releases there may be others by processes of the same session. It is asked about tips that
+// are not the intent's own: that one may never have stood there, where the claim was sent anew with another stamp.
 func (a *Authority) ours(i *Intent) func(refstore.Ref) bool {
 	return func(ref refstore.Ref) bool {
 		rec, err := a.decode(ref, i.Hold.Authority)
-		return i.Verb == VerbClaim && err == nil && rec.Claim == i.Hold.Claim
+		ours := i.Verb == VerbClaim && err == nil && rec.Claim == i.Hold.Claim
+		i.other = i.other || ours
+		return ours
 	}
 }
 

@@ -22,7 +22,7 @@ type beliefs struct {
 	mu  sync.Mutex
 	all []*belief
 	// ending are the claims that their session is releasing or has released. What other processes of it are told about them meanwhile is its own affair.
-	ending map[lease.ClaimID]bool
+	ending map[lease.ClaimID]int
 }
 
 // add notes that a process was told at a time that it holds a claim for some time.
@@ -36,7 +36,7 @@ func (b *beliefs) add(process int, h *lease.Hold, at time.Time, left time.Durati
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.ending[h.Claim] {
+	if b.ending[h.Claim] == 0 {
 		b.all = append(b.all, next)
 	}
 }
@@ -47,16 +47,16 @@ func (b *beliefs) end(claim lease.ClaimID, at time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.ending == nil {
-		b.ending = map[lease.ClaimID]bool{}
+		b.ending = map[lease.ClaimID]int{}
 	}
-	b.ending[claim] = true
+	b.ending[claim]++
 }
 
-// stays takes back that a claim is being released: that did not work.
+// stays takes back that a claim is being released: that did not work. Another process may still be at it.
 func (b *beliefs) stays(claim lease.ClaimID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	delete(b.ending, claim)
+	b.ending[claim]--
 }
 
 // die cuts what a process thinks.

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -125,4 +126,23 @@ func (c *turnClock) Sleep(ctx lease.Context, d time.Duration) error {
 	}
 	c.task.wait(d)
 	return ctx.Err()
+}
+
+// within is [context.WithTimeout] by the time of a run, so that it does not depend on how busy the machine is.
+func (t *turns) within(ctx lease.Context, limit time.Duration) (lease.Context, context.CancelFunc) {
+	return &turnContext{ctx, t, t.passed + limit}, func() {}
+}
+
+// turnContext is a context that ends at a time of a run. Who asks for its error is told; nobody is woken by it.
+type turnContext struct {
+	context.Context //nolint:containedctx // it is one
+	turns           *turns
+	until           time.Duration
+}
+
+func (c *turnContext) Err() error {
+	if err := c.Context.Err(); err != nil || c.turns.passed < c.until {
+		return err
+	}
+	return context.DeadlineExceeded
 }

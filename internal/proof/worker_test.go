@@ -154,9 +154,11 @@ func (w *worker) release(ctx lease.Context) {
 	if err != nil {
 		w.fail("release", err)
 	}
+	ending := map[lease.ClaimID]bool{}
 	for _, h := range holds {
 		if h.End == nil {
 			w.held.end(h.Claim, w.now())
+			ending[h.Claim] = true
 		}
 	}
 	req := lease.ReleaseRequest{}
@@ -166,14 +168,17 @@ func (w *worker) release(ctx lease.Context) {
 	b := w.h.begin()
 	results, err := w.a.Release(ctx, req)
 	if err != nil && len(results) == 0 {
-		for _, h := range holds {
-			w.held.stays(h.Claim)
+		for claim := range ending {
+			w.held.stays(claim)
 		}
 		w.told(b, "release", err)
 	}
 	for _, res := range results {
 		if res.Err != nil {
-			w.held.stays(res.Hold.Claim)
+			if ending[res.Hold.Claim] {
+				w.held.stays(res.Hold.Claim)
+				delete(ending, res.Hold.Claim)
+			}
 			w.lost(b, &res.Hold, res.Err)
 			w.told(b, "release", res.Err)
 			continue
