@@ -62,6 +62,8 @@ type Options struct {
 	LocalMode bool
 	// Attempt bounds each of the exchanges of a call that goes on for longer than one, such as [Authority.Keep]; nil: nothing but the call's context does.
 	Attempt func(Context) (Context, context.CancelFunc)
+	// Inherit says what a new claim keeps of the meta of what stood at a resource, unless the request has it; nil: nothing.
+	Inherit func(before *Record) map[string]string
 	// Within bounds a renewal, so that there is time for another, by the clock that Clock goes by; nil: by [context.WithTimeout].
 	Within func(ctx Context, limit time.Duration) (Context, context.CancelFunc)
 }

@@ -16,8 +16,6 @@ type ClaimRequest struct {
 	// Purpose and Meta are for others to read. On a claim already held they replace what it has, by name.
 	Purpose string
 	Meta    map[string]string
-	// Inherit says what a new claim keeps of the meta of what stood at a resource, unless Meta has it; nil: nothing.
-	Inherit func(before *Record) map[string]string
 	// Supersede takes over what another session of the same agent holds as soon as it is stale, also where the terms would have it dead first.
 	Supersede bool
 }

@@ -142,10 +142,10 @@ func (c *claimer) draft(m moment, key ed25519.PrivateKey, steps []step) (Hold, [
 
 // meta is that of a new claim on a resource where before stands, or nothing.
 func (c *claimer) meta(before *Record) map[string]string {
-	if before == nil || c.req.Inherit == nil {
+	if before == nil || c.o.Inherit == nil {
 		return c.req.Meta
 	}
-	return withMeta(c.req.Inherit(before), c.req.Meta)
+	return withMeta(c.o.Inherit(before), c.req.Meta)
 }
 
 // after is d later; an instant that can't be compared stays one.

@@ -130,52 +130,51 @@ func (q *Queue) worker(text string) providers.Worker {
 // Finish tells the trackers what has come of the work on items, by the releases that stand: what was announced of work that was given up is taken back. What
 // is not released is left alone. text is for people.
 func (q *Queue) Finish(ctx context.Context, released []lease.View, text func(*lease.Release) string) (troubles []SourceError) {
+	back := map[string]string{}
+	var given []lease.Resource
 	for i := range released {
-		if err := q.finish(ctx, &released[i], text); err != nil {
-			troubles = append(troubles, SourceError{released[i].Resource.Scheme(), err})
+		v := &released[i]
+		withdrawn, err := q.finish(ctx, v, text)
+		if err != nil {
+			troubles = append(troubles, SourceError{v.Resource.Scheme(), err})
 		}
+		if name, nothing, err := MarkMeta(providers.Key(v.Resource), providers.Mark{}); err == nil && withdrawn {
+			back[name], given = nothing, append(given, v.Resource)
+		}
+	}
+	if len(given) == 0 {
+		return troubles
+	}
+	// What people write in place of what was taken back is not ours to take back.
+	if _, err := q.Claims.Release(ctx, lease.ReleaseRequest{Resources: given, Outcome: lease.OutcomeAbandoned, Meta: back}); err != nil {
+		troubles = append(troubles, SourceError{"claims", fmt.Errorf("to note that it was taken back: %w", err)})
 	}
 	return troubles
 }
 
-func (q *Queue) finish(ctx context.Context, v *lease.View, text func(*lease.Release) string) error {
+// finish is Finish for one item. withdrawn says that what was announced of it was taken back.
+func (q *Queue) finish(ctx context.Context, v *lease.View, text func(*lease.Release) string) (withdrawn bool, err error) {
 	key := providers.Key(v.Resource)
 	if v.Record == nil || v.Record.Release == nil {
-		return nil
+		return false, nil
 	}
 	result := providers.Finished
 	switch v.Record.Release.Outcome {
 	case lease.OutcomeReview:
 		result = providers.Reviewing
 	case lease.OutcomeAbandoned:
-		return q.withdraw(ctx, v)
+		mark := MarkOf(v.Record)
+		if mark.IsZero() {
+			return false, nil
+		}
+		err := q.Reconcile(ctx, Stale{Key: key, Mark: mark})
+		return err == nil, err
 	}
 	p, ok := q.Providers.Of(key).(providers.Finisher)
 	if !ok {
-		return providers.ErrUnsupported
+		return false, providers.ErrUnsupported
 	}
-	return p.Finish(ctx, key, q.worker(text(v.Record.Release)), result)
-}
-
-// withdraw takes back what was announced of work that was given up, and notes that it was: what people then write in its place is not ours to take back.
-func (q *Queue) withdraw(ctx context.Context, v *lease.View) error {
-	key, mark := providers.Key(v.Resource), MarkOf(v.Record)
-	if mark.IsZero() {
-		return nil
-	}
-	if err := q.Reconcile(ctx, Stale{Key: key, Mark: mark}); err != nil {
-		return err
-	}
-	name, nothing, err := MarkMeta(key, providers.Mark{})
-	if err == nil {
-		_, err = q.Claims.Release(ctx, lease.ReleaseRequest{
-			Resources: []lease.Resource{v.Resource}, Outcome: lease.OutcomeAbandoned, Meta: map[string]string{name: nothing},
-		})
-	}
-	if err != nil {
-		return fmt.Errorf("to note that it was taken back: %w", err)
-	}
-	return nil
+	return false, p.Finish(ctx, key, q.worker(text(v.Record.Release)), result)
 }
 
 // Stale is an announcement of a claim that nobody works under any more.

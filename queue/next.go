@@ -188,7 +188,7 @@ func (n *next) request(chosen []Entry) lease.ClaimRequest {
 	if purpose == "" && len(chosen) == 1 {
 		purpose = clip(chosen[0].Item.Title)
 	}
-	return lease.ClaimRequest{Resources: resources(chosen), TTL: n.req.TTL, Purpose: purpose, Meta: n.meta(chosen), Inherit: Inherited}
+	return lease.ClaimRequest{Resources: resources(chosen), TTL: n.req.TTL, Purpose: purpose, Meta: n.meta(chosen)}
 }
 
 // meta is what is asked for, and how often the items were opened so far.

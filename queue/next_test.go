@@ -74,7 +74,7 @@ func agent(t *testing.T, repo *memory.Repository, k *tracker, name string) *Queu
 	t.Helper()
 	a, err := lease.New(lease.Options{
 		Store: refstore.New(repo.Transport(), refstore.Options{Check: lease.CheckCommit}), Local: lease.NewMemoryLocal("s"), Clock: &lease.SystemClock{},
-		MayCreate: true, Holder: lease.Holder{Agent: name, Session: "s"}, Terms: lease.Terms{TTL: time.Hour},
+		MayCreate: true, Holder: lease.Holder{Agent: name, Session: "s"}, Terms: lease.Terms{TTL: time.Hour}, Inherit: Inherited,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -104,7 +104,7 @@ func (a *app) runClaim(ctx context.Context, o claimOptions) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	req := lease.ClaimRequest{Resources: resources, Purpose: o.purpose, Meta: meta, Supersede: o.supersede, Inherit: queue.Inherited}
+	req := lease.ClaimRequest{Resources: resources, Purpose: o.purpose, Meta: meta, Supersede: o.supersede}
 	if !w.settings.TTL.Origin.IsDefault() {
 		req.TTL = w.settings.TTL.V
 	}

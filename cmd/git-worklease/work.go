@@ -16,6 +16,7 @@ import (
 	"github.com/git-worklease/git-worklease/internal/term"
 	"github.com/git-worklease/git-worklease/lease"
 	"github.com/git-worklease/git-worklease/providers"
+	"github.com/git-worklease/git-worklease/queue"
 	"github.com/git-worklease/git-worklease/refstore"
 	"github.com/git-worklease/git-worklease/refstore/remote"
 )
@@ -294,7 +295,7 @@ func (w *work) leaseOptions(store refstore.Store, local lease.Local) lease.Optio
 		Store: store, Local: local, Clock: w.app.clock, Prefix: s.Prefix.V, MayCreate: true, LocalMode: w.url == "",
 		Holder: w.holder(),
 		Terms:  lease.Terms{TTL: s.TTL.V, Takeover: lease.Takeover(s.Takeover.V), Expiry: lease.Expiry(s.Expiry.V)},
-		Notify: w.app.tell, Attempt: w.attempt, Pools: map[string]int{},
+		Notify: w.app.tell, Attempt: w.attempt, Inherit: queue.Inherited, Pools: map[string]int{},
 	}
 	for _, p := range s.Pools {
 		o.Pools[p.Name] = p.Slots
