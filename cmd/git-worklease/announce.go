@@ -43,47 +43,55 @@ func (a *app) announce(ctx context.Context, w *work, q *queue.Queue, r *lease.Cl
 	return troubles, nil
 }
 
-// finish tells the trackers what has come of the work on the items of a claim that was released. What was told of work that is given up is taken back.
-func (a *app) finish(ctx context.Context, w *work, r *lease.ReleaseResult) []queue.SourceError {
-	ctx, cancel := w.attempt(ctx)
-	defer cancel()
+// finish tells the trackers what has come of the work on the items of claims that were released, by what the releases say that stand: an earlier one may have
+// said how the work ended. What was told of work that is given up is taken back. It returns what could not be told, by the claim.
+func (a *app) finish(ctx context.Context, w *work, results []lease.ReleaseResult) map[lease.ClaimID][]queue.SourceError {
 	var items []lease.Resource
-	for _, m := range r.Hold.Members {
-		if w.isItem(m.Resource) && !slices.Contains(r.Passed, m.Resource) {
-			items = append(items, m.Resource)
+	for _, r := range results {
+		for _, m := range r.Hold.Members {
+			if r.Err == nil && w.isItem(m.Resource) && !slices.Contains(r.Passed, m.Resource) {
+				items = append(items, m.Resource)
+			}
 		}
 	}
 	if len(items) == 0 {
 		return nil
 	}
-	troubles := a.finishItems(ctx, w, r.Hold.Claim, items)
-	for _, t := range troubles {
-		a.notice("%s was not told: %s; the claim is released, and the same command tells it again", t.Source, term.Clean(t.Err.Error()))
+	ctx, cancel := w.attempt(ctx)
+	defer cancel()
+	untold := map[lease.ClaimID][]queue.SourceError{}
+	q, err := w.queue()
+	var views []lease.View
+	if err == nil {
+		views, err = w.lease.Status(ctx, items...)
 	}
-	return troubles
+	for _, r := range results {
+		if r.Err != nil {
+			continue
+		}
+		troubles := []queue.SourceError{{Source: "claims", Err: err}}
+		if err == nil {
+			own := slices.DeleteFunc(slices.Clone(views), func(v lease.View) bool { return v.Record == nil || v.Record.Claim != r.Hold.Claim })
+			troubles = q.Finish(ctx, own, w.finished)
+		}
+		for _, t := range troubles {
+			a.notice("%s was not told: %s; the claim is released, and the same command tells it again", t.Source, term.Clean(t.Err.Error()))
+		}
+		untold[r.Hold.Claim] = troubles
+	}
+	return untold
 }
 
-// finishItems tells trackers what the releases say that stand: an earlier one may have said how the work ended.
-func (a *app) finishItems(ctx context.Context, w *work, claim lease.ClaimID, items []lease.Resource) []queue.SourceError {
-	q, err := w.queue()
-	if err != nil {
-		return []queue.SourceError{{Source: "trackers", Err: err}}
+// finished is the line that trackers show to people.
+func (w *work) finished(r *lease.Release) string {
+	text := "finished by " + w.holder().String()
+	if r.Outcome == lease.OutcomeReview {
+		text = "handed in for review by " + w.holder().String()
 	}
-	views, err := w.lease.Status(ctx, items...)
-	if err != nil {
-		return []queue.SourceError{{Source: "claims", Err: err}}
+	if r.Reason != "" {
+		text += ": " + r.Reason
 	}
-	views = slices.DeleteFunc(views, func(v lease.View) bool { return v.Record == nil || v.Record.Claim != claim })
-	return q.Finish(ctx, views, func(r *lease.Release) string {
-		text := "finished by " + w.holder().String()
-		if r.Outcome == lease.OutcomeReview {
-			text = "handed in for review by " + w.holder().String()
-		}
-		if r.Reason != "" {
-			text += ": " + r.Reason
-		}
-		return text
-	})
+	return text
 }
 
 // reviewMeta is the meta of a release for review: the branch that is checked out, and the commit of it that the remote is known to have. Where the branch is

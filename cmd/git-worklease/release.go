@@ -177,13 +177,15 @@ func (a *app) releaseClaims(ctx context.Context, w *work, req lease.ReleaseReque
 	if len(results) == 0 {
 		return nil, nothingHeld(err)
 	}
+	var untold map[lease.ClaimID][]queue.SourceError
+	if finish {
+		untold = a.finish(ctx, w, results)
+	}
 	js := make([]releasedJSON, len(results))
 	for i, r := range results {
 		js[i] = releasedJSON{claimStateJSON: newClaimState(r.Hold, r.Resources, r.Err, a), Added: r.Added, Passed: r.Passed}
 		js[i].ExpiresAt, js[i].Already = nil, r.Already
-		if finish && r.Err == nil {
-			js[i].Untold = newQueueTroublesJSON(a.finish(ctx, w, &results[i]), a)
-		}
+		js[i].Untold = newQueueTroublesJSON(untold[r.Hold.Claim], a)
 		if !r.ReservedUntil.IsZero() {
 			until := seconds(r.ReservedUntil)
 			js[i].ReservedFor, js[i].ReservedUntil = req.For, &until
