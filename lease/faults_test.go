@@ -201,6 +201,30 @@ func TestTornView(t *testing.T) {
 	}
 }
 
+// TestTornAtTheFounding: a listing that was read while another's claim founded the authority shows the one and not yet the other. It is no
+// authority that is gone.
+func TestTornAtTheFounding(t *testing.T) {
+	w := newWorld(t)
+	w.actor("alice").mustClaim("port:1")
+	for name, ask := range map[string]func(*actor) error{
+		"claim":  func(a *actor) error { _, err := a.Claim(t.Context(), req("port:2")); return err },
+		"status": func(a *actor) error { _, err := a.Status(t.Context(), "port:1"); return err },
+		"list":   func(a *actor) error { _, err := a.List(t.Context()); return err },
+	} {
+		bob := w.actor("bob-" + name)
+		torn := func(listed map[string]refstore.OID) { delete(listed, refs{DefaultPrefix}.meta()) }
+		bob.wire.listed = torn
+		if err := ask(bob); err != nil || bob.wire.listed != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		carol := w.actor("carol-" + name)
+		carol.wire.listed = func(listed map[string]refstore.OID) { torn(listed); carol.wire.listed = torn }
+		if err := ask(carol); name != "claim" && !errors.Is(err, ErrAuthorityGone) {
+			t.Errorf("%s, shown twice: %v", name, err)
+		}
+	}
+}
+
 // TestClaimTellsOfALoss: a claim that goes on from one that was lost says so. A release is no loss.
 func TestClaimTellsOfALoss(t *testing.T) {
 	w := newWorld(t)

@@ -119,17 +119,8 @@ func (a *Authority) readMeta(ctx Context) (*Meta, refstore.OID, error) {
 func (a *Authority) withMeta(ctx Context, patterns ...string) (*Meta, []refstore.Ref, error) {
 	ctx, cancel := a.attempt(ctx)
 	defer cancel()
-	was, err := a.known()
-	if err != nil {
-		return nil, nil, err
-	}
-	begun := a.moment()
-	listed, err := a.store.List(ctx, append(patterns[:len(patterns):len(patterns)], a.refs.meta())...)
-	if err != nil {
-		return nil, nil, err
-	}
-	a.watchClock()
-	if now, err := a.judgeMeta(begun, was, listed); err != nil || now.Authority == "" {
+	now, listed, err := a.listWithMeta(ctx, patterns...)
+	if err != nil || now.Authority == "" {
 		return nil, nil, err
 	}
 	ref, _ := pick(listed, a.refs.meta())

@@ -1,7 +1,6 @@
 package lease
 
 import (
-	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -31,17 +30,7 @@ func (a *Authority) List(ctx Context) ([]View, error) {
 
 // list reads all claims' refs and the authority's, and judges them by what was seen before.
 func (a *Authority) list(ctx Context, holds []Hold, before map[Resource]Sighting) (MetaSighting, []View, error) {
-	was, err := a.known()
-	if err != nil {
-		return MetaSighting{}, nil, err
-	}
-	begun := a.moment()
-	listed, err := a.store.List(ctx, a.refs.claims(), a.refs.meta())
-	if err != nil {
-		return MetaSighting{}, nil, fmt.Errorf("list: %w", err)
-	}
-	a.watchClock()
-	meta, err := a.judgeMeta(begun, was, listed)
+	meta, listed, err := a.listWithMeta(ctx, a.refs.claims())
 	if err != nil {
 		return MetaSighting{}, nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/git-worklease/git-worklease/refstore"
@@ -78,6 +79,29 @@ func (a *Authority) known() (MetaSighting, error) {
 		return MetaSighting{}, &WrongAuthorityError{Want: want, Got: m.Authority}
 	}
 	return m, nil
+}
+
+// listWithMeta lists refs beside the authority's, and judges that one; a result of zero: there is no authority yet. No listing is a snapshot, so one
+// that shows claims and no authority, where none was known, may have been read while it was founded. It is read again before anything is concluded.
+func (a *Authority) listWithMeta(ctx Context, patterns ...string) (MetaSighting, []refstore.Ref, error) {
+	was, err := a.known()
+	if err != nil {
+		return MetaSighting{}, nil, err
+	}
+	patterns = append(slices.Clip(patterns), a.refs.meta())
+	for again := false; ; again = true {
+		begun := a.moment()
+		listed, err := a.store.List(ctx, patterns...)
+		if err != nil {
+			return MetaSighting{}, nil, fmt.Errorf("read: %w", err)
+		}
+		a.watchClock()
+		meta, err := a.judgeMeta(begun, was, listed)
+		if torn := was.Authority == "" && errors.Is(err, ErrAuthorityGone); torn && !again {
+			continue
+		}
+		return meta, listed, err
+	}
 }
 
 // judgeMeta compares the meta ref that was read, by a request that was begun at the given moment, with what was known before, and remembers

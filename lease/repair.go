@@ -48,16 +48,7 @@ func (a *Authority) insist(ctx Context, repair func() (*Repaired, error)) (*Repa
 }
 
 func (a *Authority) repairRecord(ctx Context, v View) (*Repaired, error) {
-	was, err := a.known()
-	if err != nil {
-		return nil, err
-	}
-	begun := a.moment()
-	listed, err := a.store.List(ctx, v.Ref, a.refs.meta())
-	if err != nil {
-		return nil, fmt.Errorf("read: %w", err)
-	}
-	meta, err := a.judgeMeta(begun, was, listed)
+	meta, listed, err := a.listWithMeta(ctx, v.Ref)
 	if err != nil {
 		return nil, err
 	}

@@ -48,18 +48,7 @@ func (a *Authority) readWith(ctx Context, resources []Resource, patterns ...stri
 	if err != nil {
 		return nil, nil, err
 	}
-	was, err := a.known()
-	if err != nil {
-		return nil, nil, err
-	}
-	begun := a.moment()
-	patterns = slices.Concat(a.refs.of(resources), []string{a.refs.meta()}, patterns)
-	listed, err := a.store.List(ctx, patterns...)
-	if err != nil {
-		return nil, nil, fmt.Errorf("read: %w", err)
-	}
-	a.watchClock()
-	meta, err := a.judgeMeta(begun, was, listed)
+	meta, listed, err := a.listWithMeta(ctx, slices.Concat(a.refs.of(resources), patterns)...)
 	if err != nil {
 		return nil, nil, err
 	}
