@@ -297,8 +297,8 @@ func TestNotAtomicServer(t *testing.T) {
 	if w.tip("port:2").Holder.Agent != "bob" {
 		t.Error("bob's was touched")
 	}
-	if left, busy, _ := alice.local.Pending(); len(left) != 0 || busy != 0 {
-		t.Errorf("%d intents are left, %d busy", len(left), busy)
+	if left, busy, _ := alice.local.Pending(); len(left) != 0 || len(busy) != 0 {
+		t.Errorf("%d intents are left, %d busy", len(left), len(busy))
 	}
 }
 

@@ -54,8 +54,8 @@ func TestUnconfirmedCountsOnceLookedAt(t *testing.T) {
 			if _, err := alice.Verify(t.Context(), "path:src"); err != nil || w.holdOf(alice).Unconfirmed {
 				t.Errorf("%v", err)
 			}
-			if left, busy, _ := alice.local.Pending(); len(left)+busy > 0 {
-				t.Errorf("%d intents are left", len(left)+busy)
+			if left, busy, _ := alice.local.Pending(); len(left)+len(busy) > 0 {
+				t.Errorf("%d intents are left", len(left)+len(busy))
 			}
 		})
 	}
@@ -311,8 +311,8 @@ func (w *world) afterPathCrash(at string, alice, bob *actor, rival string) {
 	if err != nil {
 		return
 	}
-	if left, busy, _ := next.local.Pending(); len(left)+busy > 0 {
-		w.t.Fatalf("%s: %d intents are left, %d busy", at, len(left), busy)
+	if left, busy, _ := next.local.Pending(); len(left)+len(busy) > 0 {
+		w.t.Fatalf("%s: %d intents are left, %d busy", at, len(left), len(busy))
 	}
 	if !verified() {
 		w.t.Fatalf("%s: claimed, and not held", at)

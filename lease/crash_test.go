@@ -218,8 +218,8 @@ func (w *world) afterCrash(at string, alice, bob *actor, rival string) {
 		w.t.Fatalf("%s: the next claim got %v", at, err)
 	}
 	w.owned(at+", claimed again", alice, bob)
-	if left, busy, _ := next.local.Pending(); len(left)+busy > 0 {
-		w.t.Fatalf("%s: %d intents are left, %d busy", at, len(left), busy)
+	if left, busy, _ := next.local.Pending(); len(left)+len(busy) > 0 {
+		w.t.Fatalf("%s: %d intents are left, %d busy", at, len(left), len(busy))
 	}
 	if err != nil {
 		return

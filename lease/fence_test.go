@@ -200,7 +200,7 @@ func TestFenceAgain(t *testing.T) {
 				moved = 1
 			}
 			main.at(t, moved)
-			if left, busy, err := alice.local.Pending(); err != nil || len(left)+busy > 0 {
+			if left, busy, err := alice.local.Pending(); err != nil || len(left)+len(busy) > 0 {
 				t.Errorf("intents were left: %v", left)
 			}
 		})

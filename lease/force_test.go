@@ -222,8 +222,8 @@ func TestForceWithoutAReply(t *testing.T) {
 	_, err := bob.Force(t.Context(), ForceRequest{Resources: []Resource{demo}, Reason: "x"})
 	want(t, err, ErrPending)
 	bob.wire.push = nil
-	if left, busy, _ := bob.local.Pending(); len(left)+busy != 0 {
-		t.Errorf("%d intents", len(left)+busy)
+	if left, busy, _ := bob.local.Pending(); len(left)+len(busy) != 0 {
+		t.Errorf("%d intents", len(left)+len(busy))
 	}
 	late.land(t)
 	if rec := w.tip(demo); !rec.Released() || !rec.Release.Forced {

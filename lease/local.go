@@ -63,9 +63,9 @@ type Local interface {
 	// Leave unlocks an intent and keeps it: its outcome is unknown.
 	Leave(i *Intent) error
 	// Pending are the intents of all sessions of this clone that touch any of resources (none given: all), and
-	// that their writers left behind. Each is locked for the caller, who calls End or Leave on it. Intents whose writer is alive are
-	// counted in busy.
-	Pending(resources ...Resource) (left []*Intent, busy int, err error)
+	// that their writers left behind. Each is locked for the caller, who calls End or Leave on it. Those in busy have a living writer,
+	// to whom they are left.
+	Pending(resources ...Resource) (left, busy []*Intent, err error)
 
 	// Turn takes the turn to renew claims, until done is called or the process dies. Keepers and pushes of a clone take turns, so that none builds upon
 	// what another is about to replace. It does not wait: where another has the turn of one of them it returns [ErrIntentBusy].

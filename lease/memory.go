@@ -116,18 +116,18 @@ func (l *MemoryLocal) Leave(i *Intent) error {
 }
 
 // Pending implements [Local].
-func (l *MemoryLocal) Pending(resources ...Resource) (left []*Intent, busy int, err error) {
+func (l *MemoryLocal) Pending(resources ...Resource) (left, busy []*Intent, err error) {
 	l.clone.mu.Lock()
 	defer l.clone.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(l.clone.intents)) {
 		i := l.clone.intents[id]
+		found := *i
 		switch {
 		case len(resources) > 0 && !overlap(i.Resources, resources):
 		case l.clone.owners[id] != nil:
-			busy++
+			busy = append(busy, &found)
 		default:
 			l.clone.owners[id] = l
-			found := *i
 			left = append(left, &found)
 		}
 	}

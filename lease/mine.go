@@ -61,7 +61,7 @@ func (a *Authority) groupAll(ctx Context) ([]group, error) {
 		}
 	}
 	for _, p := range open {
-		if p.Verb == VerbClaim && p.Session == a.o.Holder.Session {
+		if p.Verb == VerbClaim && p.Session == a.o.Holder.Session && !p.Busy {
 			groups = append(groups, group{asked: p.Resources, err: p})
 		}
 	}

@@ -196,8 +196,8 @@ func TestMoveEndsWhatWasLeft(t *testing.T) {
 			t.Error(err)
 		}
 		want(t, one.renewal(demo), ErrNotHeld)
-		if left, busy, _ := one.local.Pending(); len(left)+busy != 0 {
-			t.Errorf("%d intents", len(left)+busy)
+		if left, busy, _ := one.local.Pending(); len(left)+len(busy) != 0 {
+			t.Errorf("%d intents", len(left)+len(busy))
 		}
 	}
 }
@@ -257,8 +257,8 @@ func (w *world) moved(at string, one, bob *actor, rival bool, first string) {
 	if rival == (holders["one"] || holders["two"]) || holders["one"] && holders["two"] {
 		w.t.Fatalf("%s: held by %v", at, holders)
 	}
-	if left, busy, _ := one.local.Pending(); len(left)+busy > 0 {
-		w.t.Fatalf("%s: %d intents are left", at, len(left)+busy)
+	if left, busy, _ := one.local.Pending(); len(left)+len(busy) > 0 {
+		w.t.Fatalf("%s: %d intents are left", at, len(left)+len(busy))
 	}
 	for _, name := range []string{"one", "two"} {
 		if holders[name] {

@@ -77,6 +77,74 @@ func TestPendingIsSentAgain(t *testing.T) {
 	}
 }
 
+// TestReleaseIsSentAgainBesideItsSession: a release whose request never arrived is sent again by another process of its session. The claim stands
+// meanwhile, and the first process must not think that it may go on. Other sessions of the clone have no part in it.
+func TestReleaseIsSentAgainBesideItsSession(t *testing.T) {
+	w := newWorld(t)
+	alice := w.actor("alice")
+	alice.mustClaim(demo)
+	second, carol := alice.process("alice"), alice.process("carol")
+	alice.wire.push = (&swallow{}).push
+	_, err := alice.Release(t.Context(), ReleaseRequest{Resources: []Resource{demo}})
+	want(t, err, ErrPending)
+	asked := false
+	second.wire.push = func(_ *refstore.Tx, send func() (*refstore.Report, error)) (*refstore.Report, error) {
+		if asked {
+			return send()
+		}
+		asked = true
+		_, err := alice.Verify(t.Context(), demo)
+		var p *PendingError
+		if !errors.As(err, &p) || !p.Busy || p.Verb != VerbRelease {
+			t.Errorf("its session was told %v", err)
+		}
+		if s := alice.state(demo); s != StandingPending {
+			t.Errorf("its session saw %s", s)
+		}
+		_, err = carol.Verify(t.Context(), demo)
+		want(t, err, ErrNotHeld)
+		return send()
+	}
+	second.mustRelease(demo)
+	if !asked || !w.tip(demo).Released() {
+		t.Errorf("asked %v, %+v", asked, w.tip(demo))
+	}
+	_, err = alice.Verify(t.Context(), demo)
+	want(t, err, ErrNotHeld)
+}
+
+// TestReleaseBeginsWhileVerified: a process looks whether its claim stands, and another of its session begins to release it before the answer is there.
+func TestReleaseBeginsWhileVerified(t *testing.T) {
+	w := newWorld(t)
+	alice := w.actor("alice")
+	alice.mustClaim(demo)
+	second := alice.process("alice")
+	second.wire.push = (&swallow{}).push
+	alice.wire.listed = func(map[string]refstore.OID) {
+		_, err := second.Release(t.Context(), ReleaseRequest{Resources: []Resource{demo}})
+		want(t, err, ErrPending)
+	}
+	_, err := alice.Verify(t.Context(), demo)
+	var p *PendingError
+	if !errors.As(err, &p) || p.Verb != VerbRelease || p.Busy {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestVerifyMindsOnlyItsOwn: a claim of unknown outcome is no doubt of another session of the clone, which does not hold the resource however it ends.
+func TestVerifyMindsOnlyItsOwn(t *testing.T) {
+	w := newWorld(t)
+	alice := w.actor("alice")
+	alice.mustClaim("task:before")
+	alice.wire.push = (&swallow{}).push
+	_, err := alice.Claim(t.Context(), req(demo))
+	want(t, err, ErrPending)
+	_, err = alice.process("carol").Verify(t.Context(), demo)
+	want(t, err, ErrNotHeld)
+	_, err = alice.Verify(t.Context(), demo)
+	want(t, err, ErrPending)
+}
+
 // TestPendingExpires: nobody waits for a write that can't matter any more.
 func TestPendingExpires(t *testing.T) {
 	w := newWorld(t)

@@ -26,8 +26,8 @@ func TestSettledWhereStampsAreMinded(t *testing.T) {
 			w.advance(10 * time.Minute)
 			next := alice.process("alice")
 			c.verb(next)
-			if left, busy, err := alice.local.Pending(); err != nil || len(left)+busy > 0 {
-				t.Errorf("%d intents are left, %v", len(left)+busy, err)
+			if left, busy, err := alice.local.Pending(); err != nil || len(left)+len(busy) > 0 {
+				t.Errorf("%d intents are left, %v", len(left)+len(busy), err)
 			}
 			w.owned(name, alice, bob)
 			for _, h := range must(alice.local.Holds()) {

@@ -51,8 +51,8 @@ func (a *Authority) settle(ctx Context, resend bool, resources []Resource) ([]*P
 			open = append(open, p)
 		}
 	}
-	if busy > 0 {
-		open = append(open, &PendingError{Resources: resources, Busy: true})
+	for _, i := range busy {
+		open = append(open, i.busy())
 	}
 	return open, errors.Join(errs...)
 }

@@ -43,17 +43,50 @@ func (a *Authority) Verify(ctx Context, resources ...Resource) ([]VerifyResult, 
 		return nil, err
 	}
 	var results []VerifyResult
-	var errs []error
 	for _, g := range groups {
 		more, err := a.verifyGroup(ctx, g, s, open)
 		if err != nil {
 			return nil, err
 		}
-		for _, res := range more {
-			results, errs = append(results, res), append(errs, res.Err)
-		}
+		results = append(results, more...)
+	}
+	if err := a.doubt(results, open); err != nil {
+		return nil, err
+	}
+	var errs []error
+	for _, res := range results {
+		errs = append(errs, res.Err)
 	}
 	return results, first(errs)
+}
+
+// doubt takes back what was found held where a write of this session that ends it is open. That is looked for last, so that nothing counts as held of
+// which another process began to let go while it was read.
+func (a *Authority) doubt(results []VerifyResult, open []*PendingError) error {
+	var found []Resource
+	for _, res := range results {
+		if res.Err == nil {
+			found = append(found, res.Resource)
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	left, busy, err := a.local.Pending(found...)
+	for _, i := range left {
+		open = append(open, &PendingError{Verb: i.Verb, Session: i.Session, Resources: i.Resources})
+		a.forgot(a.local.Leave(i))
+	}
+	for _, i := range busy {
+		open = append(open, i.busy())
+	}
+	for i := range results {
+		res := &results[i]
+		if p := a.pendingOn(open, res.Resource, VerbRelease, VerbMove); res.Err == nil && p != nil {
+			res.Err = p
+		}
+	}
+	return err
 }
 
 // standingGroups are the claims in the file that a request means, without settling or reading anything more.
@@ -100,7 +133,7 @@ func (a *Authority) readGroups(ctx Context, groups []group) (*snapshot, error) {
 func (a *Authority) verifyGroup(ctx Context, g group, s *snapshot, open []*PendingError) ([]VerifyResult, error) {
 	if g.err != nil {
 		res := VerifyResult{Resource: g.asked[0], Hold: g.hold, Err: g.err}
-		if p := pendingOn(open, res.Resource, VerbClaim); p != nil {
+		if p := a.pendingOn(open, res.Resource, VerbClaim); p != nil {
 			res.Err = p
 		} else if g.hold.Claim == "" && a.keyLost(ctx, res.Resource) {
 			res.Err = fmt.Errorf("%s: %w", res.Resource, ErrKeyLost)
@@ -119,9 +152,6 @@ func (a *Authority) verifyGroup(ctx Context, g group, s *snapshot, open []*Pendi
 	for _, r := range g.asked {
 		res := VerifyResult{Resource: r, Hold: g.hold, Record: s.tips[r].rec}
 		res.Left, res.Err = proof(&g.hold, st, s.tips[r], m)
-		if p := pendingOn(open, r, VerbRelease, VerbMove); res.Err == nil && p != nil {
-			res.Err = p
-		}
 		results = append(results, res)
 	}
 	return results, nil
@@ -145,18 +175,11 @@ func proof(h *Hold, st *standing, t *tip, m moment) (left time.Duration, err err
 	return left, nil
 }
 
-// pendingOn is the open write on r that changes what its holder may think: an open renewal does not.
-func pendingOn(open []*PendingError, r Resource, verbs ...Verb) *PendingError {
+// pendingOn is the open write of this session on r that changes what it may think it holds: an open renewal does not.
+func (a *Authority) pendingOn(open []*PendingError, r Resource, verbs ...Verb) *PendingError {
 	for _, p := range open {
-		for _, v := range verbs {
-			if p.Verb != v {
-				continue
-			}
-			for _, o := range p.Resources {
-				if o == r {
-					return p
-				}
-			}
+		if p.Session == a.o.Holder.Session && slices.Contains(verbs, p.Verb) && slices.Contains(p.Resources, r) {
+			return p
 		}
 	}
 	return nil

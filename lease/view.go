@@ -114,12 +114,10 @@ func (a *Authority) views(resources []Resource, s *snapshot, holds []Hold, open 
 	for i, r := range resources {
 		views[i] = a.view(s.tips[r], holds, m)
 		views[i].Ref = a.refs.claim(r)
-		p, err := a.openOn(open, r)
-		if err != nil {
-			return nil, err
-		}
-		if p != nil && views[i].unsettled(p) {
-			views[i].State, views[i].Problem, views[i].Takeable = StandingPending, p, false
+		for _, p := range open {
+			if slices.Contains(p.Resources, r) && views[i].unsettled(p) {
+				views[i].State, views[i].Problem, views[i].Takeable = StandingPending, p, false
+			}
 		}
 		if err := a.bar(&views[i], s, resources, m); err != nil {
 			return nil, err
@@ -128,38 +126,12 @@ func (a *Authority) views(resources []Resource, s *snapshot, holds []Hold, open 
 	return views, nil
 }
 
-// openOn is the open write on r. Of a busy writer it is only known that it is at one of several resources, so it is asked for again.
-func (a *Authority) openOn(open []*PendingError, r Resource) (*PendingError, error) {
-	busy := false
-	for _, p := range open {
-		switch {
-		case p.Busy:
-			busy = true
-		case slices.Contains(p.Resources, r):
-			return p, nil
-		}
-	}
-	if !busy {
-		return nil, nil
-	}
-	left, n, err := a.local.Pending(r)
-	for _, i := range left {
-		a.forgot(a.local.Leave(i))
-	}
-	if err != nil || n == 0 {
-		return nil, err
-	}
-	return &PendingError{Resources: []Resource{r}, Busy: true}, nil
-}
-
 // unsettled says whether an open write makes the state unknown. A renewal does not, nor a move: they leave the claim with this clone.
 func (v *View) unsettled(p *PendingError) bool {
-	switch {
-	case p.Verb == VerbRenew, p.Verb == VerbPush, p.Verb == VerbMove:
+	switch p.Verb {
+	case VerbRenew, VerbPush, VerbMove:
 		return false
-	case p.Busy:
-		return !v.Mine && v.Problem == nil && (v.State != StandingHeld || v.Takeable)
-	case p.Verb == VerbClaim:
+	case VerbClaim:
 		return v.Problem == nil && (v.State != StandingHeld || v.Takeable)
 	default:
 		return v.State == StandingHeld

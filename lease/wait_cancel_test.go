@@ -65,8 +65,8 @@ func cancelledAt(t *testing.T, w *world, n int, bob *actor, resources ...Resourc
 // nothingLeft checks that a waiter holds nothing and has no write under way, and that others see nothing of it.
 func nothingLeft(t *testing.T, w *world, p *actor, when string, resources []Resource) {
 	t.Helper()
-	if left, busy, err := p.local.Pending(); len(left) > 0 || busy > 0 || err != nil {
-		t.Errorf("%s: %d intents left, %d busy, %v", when, len(left), busy, err)
+	if left, busy, err := p.local.Pending(); len(left) > 0 || len(busy) > 0 || err != nil {
+		t.Errorf("%s: %d intents left, %d busy, %v", when, len(left), len(busy), err)
 	}
 	holds, err := p.local.Holds()
 	if err != nil {

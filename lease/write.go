@@ -114,6 +114,11 @@ func (i *Intent) pending(err error) error {
 	return &PendingError{Verb: i.Verb, Session: i.Session, Resources: i.Resources, Err: err}
 }
 
+// busy is the error for an intent that a living process is at.
+func (i *Intent) busy() *PendingError {
+	return &PendingError{Verb: i.Verb, Session: i.Session, Resources: i.Resources, Busy: true}
+}
+
 // notAtomic adds to the store's error what it means here.
 func notAtomic(verb Verb, err error) error {
 	var unsupported *refstore.UnsupportedError

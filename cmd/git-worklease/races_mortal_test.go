@@ -48,7 +48,7 @@ func (m mortalLocal) Holds() ([]lease.Hold, error) {
 	return m.Local.Holds()
 }
 
-func (m mortalLocal) Pending(rs ...lease.Resource) ([]*lease.Intent, int, error) {
+func (m mortalLocal) Pending(rs ...lease.Resource) (left, busy []*lease.Intent, err error) {
 	defer m.fate.look()
 	return m.Local.Pending(rs...)
 }

@@ -63,8 +63,8 @@ func TestAdopt(t *testing.T) {
 		t.Fatalf("adopted %+v", adopted)
 	}
 	left, busy, err := there.Pending()
-	if err != nil || len(left) != 2 || busy != 0 {
-		t.Fatalf("pending: %v, %d, %v", left, busy, err)
+	if err != nil || len(left) != 2 || len(busy) != 0 {
+		t.Fatalf("pending: %v, %d, %v", left, len(busy), err)
 	}
 	for _, i := range left {
 		if i.Hold.Place == "" || i.Hold.Holder.Host != "laptop" || len(i.Tx.Updates) != 1 {

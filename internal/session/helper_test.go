@@ -106,8 +106,8 @@ func TestKilledBetweenSteps(t *testing.T) {
 				t.Errorf("holds: %d, %v; want %d", len(holds), err, want.holds)
 			}
 			left, busy, err := s.Pending()
-			if err != nil || len(left) != want.pending || busy != 0 {
-				t.Fatalf("pending: %d, busy %d, %v; want %d", len(left), busy, err, want.pending)
+			if err != nil || len(left) != want.pending || len(busy) != 0 {
+				t.Fatalf("pending: %d, busy %d, %v; want %d", len(left), len(busy), err, want.pending)
 			}
 			for _, i := range left {
 				if i.Hold.Claim != intent("a", "task:1").Hold.Claim || len(i.Hold.Key) == 0 {
@@ -215,8 +215,8 @@ func TestThirtyProcessesStartAtOnce(t *testing.T) {
 		}
 	}
 	s := openState(t, owner, "x")
-	if left, busy, err := s.Pending(); err != nil || len(left)+busy != 0 {
-		t.Errorf("pending: %d, %d, %v", len(left), busy, err)
+	if left, busy, err := s.Pending(); err != nil || len(left)+len(busy) != 0 {
+		t.Errorf("pending: %d, %d, %v", len(left), len(busy), err)
 	}
 	if entries, err := os.ReadDir(filepath.Join(s.Dir(), "pending")); err != nil || len(entries) != 0 {
 		t.Errorf("left on disk: %v, %v", entries, err)

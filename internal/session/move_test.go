@@ -113,7 +113,7 @@ func TestMoveIntoAFileThatCantBeRead(t *testing.T) {
 	if names := a.SessionNames(); !slices.Equal(names, []string{"a"}) {
 		t.Errorf("sessions %q", names)
 	}
-	if left, busy, err := a.Pending(); err != nil || len(left)+busy != 0 {
-		t.Errorf("%d, %d, %v", len(left), busy, err)
+	if left, busy, err := a.Pending(); err != nil || len(left)+len(busy) != 0 {
+		t.Errorf("%d, %d, %v", len(left), len(busy), err)
 	}
 }

@@ -173,10 +173,11 @@ func (s *State) Leave(i *lease.Intent) error {
 	return unlock()
 }
 
-// Pending are the intents that touch any of resources and were left behind, oldest first, each locked for the caller.
-func (s *State) Pending(resources ...lease.Resource) (left []*lease.Intent, busy int, err error) {
+// Pending are the intents that touch any of resources, oldest first: those that were left behind, each locked for the caller, and those that living writers
+// are at.
+func (s *State) Pending(resources ...lease.Resource) (left, busy []*lease.Intent, err error) {
 	if names, err := s.pendingNames(); err != nil || len(names) == 0 {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	s.learn()
 	err = withLock(s.path("pending.lock"), func() error {
@@ -188,7 +189,7 @@ func (s *State) Pending(resources ...lease.Resource) (left []*lease.Intent, busy
 			unlock, err := lockfile.TryLock(s.intentLock(f.Intent.ID))
 			switch {
 			case errors.Is(err, lockfile.ErrLocked):
-				busy++
+				busy = append(busy, &f.Intent)
 				continue
 			case err != nil:
 				return writeError(s.intentLock(f.Intent.ID), err)
@@ -208,7 +209,7 @@ func (s *State) Pending(resources ...lease.Resource) (left []*lease.Intent, busy
 		for _, i := range left {
 			err = errors.Join(err, s.Leave(i))
 		}
-		return nil, 0, err
+		return nil, nil, err
 	}
 	return left, busy, nil
 }

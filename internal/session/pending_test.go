@@ -17,11 +17,11 @@ func TestIntentLifeCycle(t *testing.T) {
 	i := intent("a", "task:1", "task:2")
 	must(t, a.Begin(i))
 
-	if left, busy, err := b.Pending(); err != nil || len(left) != 0 || busy != 1 {
-		t.Fatalf("while its writer lives: %v, %d, %v", left, busy, err)
+	if left, busy, err := b.Pending(); err != nil || len(left) != 0 || len(busy) != 1 {
+		t.Fatalf("while its writer lives: %v, %d, %v", left, len(busy), err)
 	}
-	if left, busy, err := b.Pending("task:3"); err != nil || len(left) != 0 || busy != 0 {
-		t.Fatalf("of another resource: %v, %d, %v", left, busy, err)
+	if left, busy, err := b.Pending("task:3"); err != nil || len(left) != 0 || len(busy) != 0 {
+		t.Fatalf("of another resource: %v, %d, %v", left, len(busy), err)
 	}
 	if err := b.Begin(intent("b", "task:2")); !errors.Is(err, lease.ErrIntentBusy) {
 		t.Fatalf("overlapping, writer lives: %v", err)
@@ -39,15 +39,15 @@ func TestIntentLifeCycle(t *testing.T) {
 		t.Fatalf("overlapping, left behind: %v", err)
 	}
 	left, busy, err := b.Pending("task:1")
-	if err != nil || len(left) != 1 || busy != 0 || !reflect.DeepEqual(left[0], i) {
-		t.Fatalf("left behind: %v, %d, %v", left, busy, err)
+	if err != nil || len(left) != 1 || len(busy) != 0 || !reflect.DeepEqual(left[0], i) {
+		t.Fatalf("left behind: %v, %d, %v", left, len(busy), err)
 	}
-	if left, busy, err := a.Pending(); err != nil || len(left) != 0 || busy != 1 {
-		t.Fatalf("while somebody settles it: %v, %d, %v", left, busy, err)
+	if left, busy, err := a.Pending(); err != nil || len(left) != 0 || len(busy) != 1 {
+		t.Fatalf("while somebody settles it: %v, %d, %v", left, len(busy), err)
 	}
 	must(t, b.End(left[0]))
-	if left, busy, err := a.Pending(); err != nil || len(left) != 0 || busy != 0 {
-		t.Fatalf("at the end: %v, %d, %v", left, busy, err)
+	if left, busy, err := a.Pending(); err != nil || len(left) != 0 || len(busy) != 0 {
+		t.Fatalf("at the end: %v, %d, %v", left, len(busy), err)
 	}
 	if entries, err := os.ReadDir(a.Dir() + "/pending"); err != nil || len(entries) != 0 {
 		t.Errorf("left on disk: %v, %v", entries, err)
@@ -108,8 +108,8 @@ func TestSweep(t *testing.T) {
 		must(t, os.WriteFile(s.Dir()+"/pending/"+name, nil, 0o600))
 	}
 	left, busy, err := s.Pending()
-	if err != nil || len(left) != 1 || busy != 1 {
-		t.Fatalf("got %v, %d, %v", left, busy, err)
+	if err != nil || len(left) != 1 || len(busy) != 1 {
+		t.Fatalf("got %v, %d, %v", left, len(busy), err)
 	}
 	entries, err := os.ReadDir(s.Dir() + "/pending")
 	if err != nil || len(entries) != 4 {
@@ -125,8 +125,8 @@ func TestUnfinishedIntent(t *testing.T) {
 		must(t, s.Begin(i))
 		must(t, s.Leave(i))
 		must(t, os.WriteFile(s.Dir()+"/pending/"+i.ID+".json", []byte(content), 0o600))
-		if left, busy, err := s.Pending(); err != nil || len(left) != 0 || busy != 0 {
-			t.Fatalf("got %v, %d, %v", left, busy, err)
+		if left, busy, err := s.Pending(); err != nil || len(left) != 0 || len(busy) != 0 {
+			t.Fatalf("got %v, %d, %v", left, len(busy), err)
 		}
 		must(t, s.Begin(intent("a", "task:1")))
 	}

@@ -92,8 +92,8 @@ func TestNothingIsMadeByReading(t *testing.T) {
 		t.Errorf("holds: %v, %v", holds, err)
 	}
 	left, busy, err := s.Pending()
-	if err != nil || len(left) != 0 || busy != 0 {
-		t.Errorf("pending: %v, %d, %v", left, busy, err)
+	if err != nil || len(left) != 0 || len(busy) != 0 {
+		t.Errorf("pending: %v, %d, %v", left, len(busy), err)
 	}
 	seen, err := s.Seen("task:x")
 	if err != nil || len(seen) != 0 {
