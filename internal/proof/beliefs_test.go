@@ -21,12 +21,14 @@ type belief struct {
 type beliefs struct {
 	mu  sync.Mutex
 	all []*belief
-	// ending are the claims that their session is releasing or has released. What other processes of it are told about them meanwhile is its own affair.
+	// ending are the claims that their session is releasing or has released, and until is when it was last at it. What other processes of it are told
+	// of what they did meanwhile is its own affair.
 	ending map[lease.ClaimID]int
+	until  map[lease.ClaimID]time.Time
 }
 
-// add notes that a process was told at a time that it holds a claim for some time.
-func (b *beliefs) add(process int, h *lease.Hold, at time.Time, left time.Duration) {
+// add notes that a process was told at a time, by a verb that began at since, that it holds a claim for some time.
+func (b *beliefs) add(process int, h *lease.Hold, since, at time.Time, left time.Duration) {
 	if left <= 0 {
 		return
 	}
@@ -36,7 +38,7 @@ func (b *beliefs) add(process int, h *lease.Hold, at time.Time, left time.Durati
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.ending[h.Claim] == 0 {
+	if b.ending[h.Claim] == 0 && b.until[h.Claim].Before(since) {
 		b.all = append(b.all, next)
 	}
 }
@@ -47,16 +49,18 @@ func (b *beliefs) end(claim lease.ClaimID, at time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.ending == nil {
-		b.ending = map[lease.ClaimID]int{}
+		b.ending, b.until = map[lease.ClaimID]int{}, map[lease.ClaimID]time.Time{}
 	}
 	b.ending[claim]++
+	b.until[claim] = at
 }
 
 // stays takes back that a claim is being released: that did not work. Another process may still be at it.
-func (b *beliefs) stays(claim lease.ClaimID) {
+func (b *beliefs) stays(claim lease.ClaimID, at time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.ending[claim]--
+	b.until[claim] = at
 }
 
 // die cuts what a process thinks.

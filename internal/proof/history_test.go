@@ -62,6 +62,9 @@ const (
 type history struct {
 	now   func() time.Time
 	count atomic.Int64
+	// deletes: refs are deleted, and with them what would show that an update had landed. Of one whose fate was not known it is then only known that it
+	// will not land any more.
+	deletes bool
 
 	mu     sync.Mutex
 	events map[string][]*event // by ref
@@ -112,7 +115,15 @@ func (h *history) swap(b begun, who int, u *refstore.Update, f fate) {
 	if e.fate == landed { // by an earlier attempt
 		return
 	}
-	e.ret, e.to, e.fate = ret, to, f
+	e.ret, e.to, e.fate = ret, to, h.after(e.fate, f)
+}
+
+// after is what is known of an update's fate that was known as was, and is now told to be f.
+func (h *history) after(was, f fate) fate {
+	if was == perhaps && f == never && h.deletes {
+		return perhaps
+	}
+	return f
 }
 
 // settled notes what reading has shown of an update whose fate was not known.
@@ -121,7 +132,7 @@ func (h *history) settled(u *refstore.Update, f fate) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if e := h.swaps[u.New]; e != nil && e.fate == perhaps && !u.New.IsZero() {
-		e.ret, e.to, e.fate = ret, to, f
+		e.ret, e.to, e.fate = ret, to, h.after(e.fate, f)
 	}
 }
 

@@ -123,6 +123,7 @@ func newRun(seed uint64, faults trouble) *run {
 		sea:     &sea{turns: turns, random: rand.New(rand.NewPCG(seed, 2)), trouble: faults, latest: 90 * time.Second},
 		history: newHistory(turns.now),
 	}
+	r.history.deletes = r.days
 	return r
 }
 
@@ -244,7 +245,7 @@ func (r *run) process(k *task, c *clone, session string, agents []string, random
 	}
 	a, err := lease.New(lease.Options{
 		Store: store, Local: local, Clock: clock, MayCreate: true, Holder: lease.Holder{Agent: c.name, Session: session, Host: c.name}, Terms: terms,
-		Rand: source{random}, Within: r.within(),
+		Rand: source{random}, Within: r.turns.within,
 	})
 	if err != nil {
 		panic(err)
@@ -253,14 +254,6 @@ func (r *run) process(k *task, c *clone, session string, agents []string, random
 		id: id, a: a, store: store, local: local, clock: clock, h: r.history, held: &r.beliefs, wanted: r.wanted(), others: agents, random: random, now: r.turns.now,
 		fail: func(verb string, err error) { r.broken = append(r.broken, fmt.Sprintf("%s: %v", verb, err)) },
 	}
-}
-
-// within bounds renewals by the time of the run at full size. Elsewhere nothing takes so long that its time is up.
-func (r *run) within() func(lease.Context, time.Duration) (lease.Context, context.CancelFunc) {
-	if !tally.Full() {
-		return nil
-	}
-	return r.turns.within
 }
 
 // store is a process's store. The server tells its Date where clocks are corrected by it.

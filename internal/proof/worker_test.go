@@ -75,7 +75,7 @@ func (w *worker) claim(ctx lease.Context, want []lease.Resource) {
 func (w *worker) holds(b begun, h *lease.Hold) {
 	w.h.verb(b, w.id, held, h.Claim, members(h)...)
 	skew, _ := w.store.Skew()
-	w.held.add(w.id, h, w.now(), h.Left(w.clock.Now().Add(skew), w.clock.Instant()))
+	w.held.add(w.id, h, b.from, w.now(), h.Left(w.clock.Now().Add(skew), w.clock.Instant()))
 }
 
 func members(h *lease.Hold) []lease.Resource {
@@ -145,7 +145,7 @@ func (w *worker) verify(ctx lease.Context) {
 			continue
 		}
 		w.h.verb(b, w.id, held, res.Hold.Claim, res.Resource)
-		w.held.add(w.id, &res.Hold, w.now(), res.Left)
+		w.held.add(w.id, &res.Hold, b.from, w.now(), res.Left)
 	}
 }
 
@@ -154,11 +154,16 @@ func (w *worker) release(ctx lease.Context) {
 	if err != nil {
 		w.fail("release", err)
 	}
-	ending := map[lease.ClaimID]bool{}
+	ending, since := map[lease.ClaimID]bool{}, w.now()
+	end := func(claim lease.ClaimID) {
+		if !ending[claim] {
+			w.held.end(claim, since)
+			ending[claim] = true
+		}
+	}
 	for _, h := range holds {
 		if h.End == nil {
-			w.held.end(h.Claim, w.now())
-			ending[h.Claim] = true
+			end(h.Claim)
 		}
 	}
 	req := lease.ReleaseRequest{}
@@ -169,16 +174,15 @@ func (w *worker) release(ctx lease.Context) {
 	results, err := w.a.Release(ctx, req)
 	if err != nil && len(results) == 0 {
 		for claim := range ending {
-			w.held.stays(claim)
+			w.held.stays(claim, w.now())
 		}
 		w.told(b, "release", err)
 	}
 	for _, res := range results {
+		end(res.Hold.Claim) // another process of the session may have made it after this one began
 		if res.Err != nil {
-			if ending[res.Hold.Claim] {
-				w.held.stays(res.Hold.Claim)
-				delete(ending, res.Hold.Claim)
-			}
+			w.held.stays(res.Hold.Claim, w.now())
+			delete(ending, res.Hold.Claim)
 			w.lost(b, &res.Hold, res.Err)
 			w.told(b, "release", res.Err)
 			continue
