@@ -52,6 +52,8 @@ type pathPattern struct {
 	// than a look at these.
 	lead     string
 	literals []string
+	// pairs are those of the lead and the literals.
+	pairs    pairs
 	anchored bool
 	// plain says that a path matches if it has the literals: of src/**, or of *.sql. Inside says that only what is in a folder is meant.
 	plain, inside bool
@@ -78,15 +80,36 @@ func ParsePaths(patterns []string) (*Paths, error) {
 type Path struct {
 	// slashed is the path in Unicode's form NFC with a slash at its end, as if it were a folder: so "a/**" matches "a" as well as what is in it.
 	slashed string
+	pairs   pairs
 }
 
 // ParsePath makes a path ready. It is relative to the top of the repository, with slashes.
-func ParsePath(path string) Path { return Path{norm.NFC.String(path) + "/"} }
+func ParsePath(path string) Path {
+	p := Path{slashed: norm.NFC.String(path) + "/"}
+	p.pairs.add(p.slashed)
+	return p
+}
+
+// pairs is a set of pairs of neighbouring bytes, by a hash of each. Most paths lack one that a pattern needs, which shows without a look at either.
+type pairs struct{ low, high uint64 }
+
+func (s *pairs) add(text string) {
+	for i := 1; i < len(text); i++ {
+		hash := (uint32(text[i-1])<<8 | uint32(text[i])) * 0x9e3779b1 >> 25
+		if bit := uint64(1) << (hash & 63); hash < 64 {
+			s.low |= bit
+		} else {
+			s.high |= bit
+		}
+	}
+}
+
+func (s pairs) has(others pairs) bool { return others.low&^s.low|others.high&^s.high == 0 }
 
 // Matches says whether a path is one of those meant.
 func (s *Paths) Matches(path Path) bool {
 	for i := len(s.patterns) - 1; i >= 0; i-- {
-		if p := &s.patterns[i]; strings.HasPrefix(path.slashed, p.lead) && p.matches(path.slashed) {
+		if p := &s.patterns[i]; path.pairs.has(p.pairs) && strings.HasPrefix(path.slashed, p.lead) && p.matches(path.slashed) {
 			return !p.not
 		}
 	}
@@ -250,10 +273,12 @@ func (p *pathPattern) takeLiterals(top string) {
 	p.plain = p.anchored && rest == "" || !p.anchored && !p.inside && isEnding(top)
 	if p.anchored {
 		p.lead, first = first, ""
+		p.pairs.add(p.lead)
 	}
 	for next := first; ; next, rest = literal(skipMeta(rest)) {
 		if next != "" {
 			p.literals = append(p.literals, next)
+			p.pairs.add(next)
 		}
 		if rest == "" {
 			return
