@@ -9,5 +9,6 @@ import (
 )
 
 func main() {
+	collectLater()
 	os.Exit(run(&lease.SystemClock{}))
 }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/git-worklease/git-worklease/refstore"
 )
@@ -53,13 +54,19 @@ func settle(tmp, path string) error {
 	return err
 }
 
+// deflaters are used again, because a new one takes a megabyte.
+var deflaters = sync.Pool{New: func() any {
+	z, _ := zlib.NewWriterLevel(nil, zlib.BestSpeed) // the level is one
+	return z
+}}
+
 // fill writes and closes f.
 func (d Dir) fill(f *os.File, kind string, content []byte) error {
 	var b bytes.Buffer
-	z, err := zlib.NewWriterLevel(&b, zlib.BestSpeed)
-	if err == nil {
-		_, err = fmt.Fprintf(z, "%s %d\x00%s", kind, len(content), content)
-	}
+	z, _ := deflaters.Get().(*zlib.Writer)
+	defer deflaters.Put(z)
+	z.Reset(&b)
+	_, err := fmt.Fprintf(z, "%s %d\x00%s", kind, len(content), content)
 	if err == nil {
 		err = z.Close()
 	}
