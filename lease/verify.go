@@ -50,7 +50,7 @@ func (a *Authority) Verify(ctx Context, resources ...Resource) ([]VerifyResult, 
 		}
 		results = append(results, more...)
 	}
-	if err := a.doubt(results, open); err != nil {
+	if err := a.doubt(results); err != nil {
 		return nil, err
 	}
 	var errs []error
@@ -62,7 +62,7 @@ func (a *Authority) Verify(ctx Context, resources ...Resource) ([]VerifyResult, 
 
 // doubt takes back what was found held where a write of this session that ends it is open. That is looked for last, so that nothing counts as held of
 // which another process began to let go while it was read.
-func (a *Authority) doubt(results []VerifyResult, open []*PendingError) error {
+func (a *Authority) doubt(results []VerifyResult) error {
 	var found []Resource
 	for _, res := range results {
 		if res.Err == nil {
@@ -73,8 +73,9 @@ func (a *Authority) doubt(results []VerifyResult, open []*PendingError) error {
 		return nil
 	}
 	left, busy, err := a.local.Pending(found...)
+	var open []*PendingError
 	for _, i := range left {
-		open = append(open, &PendingError{Verb: i.Verb, Session: i.Session, Resources: i.Resources})
+		open = append(open, i.pending(nil))
 		a.forgot(a.local.Leave(i))
 	}
 	for _, i := range busy {

@@ -110,7 +110,7 @@ func (a *Authority) finish(i *Intent, err error) error {
 }
 
 // pending is the error for an intent that stays open.
-func (i *Intent) pending(err error) error {
+func (i *Intent) pending(err error) *PendingError {
 	return &PendingError{Verb: i.Verb, Session: i.Session, Resources: i.Resources, Err: err}
 }
 
