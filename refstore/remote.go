@@ -21,6 +21,8 @@ type Options struct {
 	Check func(Commit) error
 	// Sleep waits between attempts; nil: on the system's clock.
 	Sleep func(ctx context.Context, d time.Duration) error
+	// Jitter draws a part of a duration, by which a wait is longer; nil: at random.
+	Jitter func(most time.Duration) time.Duration
 	// Pushed is called once a request to change refs was or may have been sent, by whichever goroutine sent it; nil: nobody counts.
 	Pushed func()
 	// Attempts bounds how often one request is sent; 0: 4.
@@ -43,6 +45,9 @@ func New(t Transport, o Options) Store {
 	}
 	if o.Sleep == nil {
 		o.Sleep = sleep
+	}
+	if o.Jitter == nil {
+		o.Jitter = rand.N[time.Duration]
 	}
 	if o.Check == nil {
 		o.Check = func(Commit) error { return nil }
@@ -258,7 +263,7 @@ func passing(err error) bool {
 // pause waits before the attempt after the given one.
 func (s *store) pause(ctx context.Context, attempt int) error {
 	d := min(firstPause<<(attempt-1), lastPause)
-	return s.o.Sleep(ctx, d+rand.N(d)) //nolint:gosec // jitter
+	return s.o.Sleep(ctx, d+s.o.Jitter(d))
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

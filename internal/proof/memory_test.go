@@ -262,7 +262,10 @@ func (r *run) store(k *task, clock *turnClock) refstore.Store {
 	if r.manner == dated {
 		server = &datedTransport{Transport: server, off: -clock.off}
 	}
-	return refstore.New(&wire{Transport: server, sea: r.sea, task: k}, refstore.Options{Check: r.checks.check, Sleep: clock.Sleep})
+	return refstore.New(&wire{Transport: server, sea: r.sea, task: k}, refstore.Options{
+		Check: r.checks.check, Sleep: clock.Sleep,
+		Jitter: func(most time.Duration) time.Duration { return time.Duration(r.sea.random.Int64N(int64(most))) },
+	})
 }
 
 // datedTransport is one to a server that tells its Date, off by nothing.
