@@ -7,8 +7,14 @@ import (
 	"github.com/git-worklease/git-worklease/refstore"
 )
 
-// conclude ends a lost claim: what is left of it is given back, and the file says that it is over. It returns the loss.
+// conclude ends a lost claim: what is left of it is given back, and the file says that it is over. It returns the loss. Before another is said to have
+// taken the claim, what dead processes of this clone left open is settled: a release among it may have landed, and then the error is errAgain.
 func (a *Authority) conclude(ctx Context, h Hold, st *standing) error {
+	if !st.released {
+		if err := a.settledToo(ctx, h); err != nil {
+			return err
+		}
+	}
 	m := a.moment()
 	h.End = &End{How: EndLost, At: m.stamp(), By: st.lost.By, Reason: st.lost.Reason, Words: st.lost.Words}
 	if st.released {
@@ -19,6 +25,18 @@ func (a *Authority) conclude(ctx Context, h Hold, st *standing) error {
 		a.notify(Notice{Kind: NoticeRest, Resources: h.resources(), Err: err})
 	}
 	return st.lost
+}
+
+// settledToo settles what is open of a claim. It returns errAgain where that has ended it.
+func (a *Authority) settledToo(ctx Context, h Hold) error {
+	if err := a.resolve(ctx, h.resources()); err != nil {
+		return err
+	}
+	now, err := a.current(h)
+	if now.End != nil {
+		return errAgain
+	}
+	return err
 }
 
 // withdraw gives back what a server without atomic swaps granted of a claim.

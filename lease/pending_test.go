@@ -113,6 +113,43 @@ func TestReleaseIsSentAgainBesideItsSession(t *testing.T) {
 	want(t, err, ErrNotHeld)
 }
 
+// TestReleasedAndTakenUnheard: a release lands, and nobody of the clone hears so before another claims. It was no loss, whichever verb finds that out.
+func TestReleasedAndTakenUnheard(t *testing.T) {
+	for verb, ask := range map[string]func(*actor) error{
+		"release": func(a *actor) error {
+			res, err := a.Release(t.Context(), ReleaseRequest{Resources: []Resource{demo}})
+			if err == nil && !res[0].Already {
+				t.Errorf("%+v", res[0])
+			}
+			return err
+		},
+		"renew": func(a *actor) error { return a.renew(demo) },
+		"move": func(a *actor) error {
+			_, err := a.Move(t.Context(), MoveRequest{To: "other", Resources: []Resource{demo}})
+			return err
+		},
+	} {
+		w := newWorld(t)
+		alice, bob := w.actor("alice"), w.actor("bob")
+		alice.mustClaim(demo)
+		blind := alice.goBlind()
+		alice.wire.push = func(tx *refstore.Tx, send func() (*refstore.Report, error)) (*refstore.Report, error) {
+			defer func() { blind.reads = 20 }()
+			return alice.wire.loseReply(tx, send)
+		}
+		_, err := alice.Release(t.Context(), ReleaseRequest{Resources: []Resource{demo}})
+		want(t, err, ErrPending)
+		bob.mustClaim(demo)
+		err = ask(alice.process("alice"))
+		if verb == "release" && err != nil || verb != "release" && (!errors.Is(err, ErrNotHeld) || errors.Is(err, ErrLost)) {
+			t.Errorf("%s: %v", verb, err)
+		}
+		if err := bob.verify(demo); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestReleaseBeginsWhileVerified: a process looks whether its claim stands, and another of its session begins to release it before the answer is there.
 func TestReleaseBeginsWhileVerified(t *testing.T) {
 	w := newWorld(t)
