@@ -88,12 +88,3 @@ func TestHandover(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
-
-// TestUnreadableRef: a ref that the server shows as one of zeros is left out, and the others are there.
-func TestUnreadableRef(t *testing.T) {
-	one := strings.Repeat("1", 40)
-	refs, err := parseListing([]byte(strings.Repeat("0", 40) + "\trefs/a\n" + one + "\trefs/b\n"))
-	if err != nil || len(refs) != 1 || refs["refs/b"] != refstore.OID(one) {
-		t.Errorf("%v, %v", refs, err)
-	}
-}

@@ -29,19 +29,16 @@ func (t *transport) Refs(ctx context.Context, prefixes []string) (map[string]ref
 	return refs, nil
 }
 
-// parseListing reads the lines "OID <tab> NAME" of git ls-remote. A server that can't read a ref may show it as one of zeros, and it is left out as in
-// the other transports: whoever takes that for absent is refused by the swap.
+// parseListing reads the lines "OID <tab> NAME" of git ls-remote.
 func parseListing(out []byte) (map[string]refstore.OID, error) {
 	refs := make(map[string]refstore.OID)
 	for line := range strings.Lines(string(out)) {
 		id, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		oid, err := refstore.ParseOID(id)
-		if err != nil || name == "" {
+		if err != nil || oid.IsZero() || name == "" {
 			return nil, fmt.Errorf("%w: %.80q", refstore.ErrBadOID, line)
 		}
-		if !oid.IsZero() {
-			refs[name] = oid
-		}
+		refs[name] = oid
 	}
 	return refs, nil
 }
