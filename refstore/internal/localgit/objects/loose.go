@@ -12,15 +12,25 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/git-worklease/git-worklease/refstore"
 )
 
+// writer makes the loose objects of one call. Its deflater is used for all of them, because a new one takes a megabyte.
+type writer struct {
+	Dir
+	deflate *zlib.Writer
+}
+
+func (d Dir) writer() *writer {
+	z, _ := zlib.NewWriterLevel(nil, zlib.BestSpeed) // the level is one
+	return &writer{Dir: d, deflate: z}
+}
+
 // write makes a loose object, unless it is there. Unless it is fleeting it is on the disk when write returns: a ref must never
 // name an object that a power cut erased.
-func (d Dir) write(kind string, oid refstore.OID, content []byte) error {
-	path := d.file(oid)
+func (w *writer) write(kind string, oid refstore.OID, content []byte) error {
+	path := w.file(oid)
 	if _, err := os.Lstat(path); err == nil {
 		return nil
 	}
@@ -35,7 +45,7 @@ func (d Dir) write(kind string, oid refstore.OID, content []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := d.fill(f, kind, content); err != nil {
+	if err := w.fill(f, kind, content); err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return settle(f.Name(), path)
@@ -54,21 +64,13 @@ func settle(tmp, path string) error {
 	return err
 }
 
-// deflaters are used again, because a new one takes a megabyte.
-var deflaters = sync.Pool{New: func() any {
-	z, _ := zlib.NewWriterLevel(nil, zlib.BestSpeed) // the level is one
-	return z
-}}
-
 // fill writes and closes f.
-func (d Dir) fill(f *os.File, kind string, content []byte) error {
+func (w *writer) fill(f *os.File, kind string, content []byte) error {
 	var b bytes.Buffer
-	z, _ := deflaters.Get().(*zlib.Writer)
-	defer deflaters.Put(z)
-	z.Reset(&b)
-	_, err := fmt.Fprintf(z, "%s %d\x00%s", kind, len(content), content)
+	w.deflate.Reset(&b)
+	_, err := fmt.Fprintf(w.deflate, "%s %d\x00%s", kind, len(content), content)
 	if err == nil {
-		err = z.Close()
+		err = w.deflate.Close()
 	}
 	if err == nil {
 		_, err = f.Write(b.Bytes())
@@ -76,7 +78,7 @@ func (d Dir) fill(f *os.File, kind string, content []byte) error {
 	if err == nil {
 		err = f.Chmod(0o444)
 	}
-	if err == nil && !d.Fleeting {
+	if err == nil && !w.Fleeting {
 		err = f.Sync()
 	}
 	return errors.Join(err, f.Close())

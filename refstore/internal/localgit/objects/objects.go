@@ -35,14 +35,15 @@ func (d Dir) WriteTx(tx *refstore.Tx) error {
 			return fmt.Errorf("%s: the record is not that of %s", u.Ref, u.New.Short())
 		}
 	}
-	if err := d.write("tree", d.Format.EmptyTree(), nil); err != nil {
+	w := d.writer()
+	if err := w.write("tree", d.Format.EmptyTree(), nil); err != nil {
 		return err
 	}
 	for i, content := range contents {
 		if content == nil {
 			continue
 		}
-		if err := d.write("commit", tx.Updates[i].New, content); err != nil {
+		if err := w.write("commit", tx.Updates[i].New, content); err != nil {
 			return err
 		}
 	}
@@ -51,11 +52,12 @@ func (d Dir) WriteTx(tx *refstore.Tx) error {
 
 // WriteCommits writes commits as they are. It fails where a content is not what its ID names.
 func (d Dir) WriteCommits(commits []refstore.Object) error {
+	w := d.writer()
 	for _, c := range commits {
 		if d.Format.Hash("commit", c.Content) != c.OID {
 			return fmt.Errorf("the content is not that of %s", c.OID.Short())
 		}
-		if err := d.write("commit", c.OID, c.Content); err != nil {
+		if err := w.write("commit", c.OID, c.Content); err != nil {
 			return err
 		}
 	}
