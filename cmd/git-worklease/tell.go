@@ -1,6 +1,8 @@
 package main
 
 import (
+	"time"
+
 	"github.com/git-worklease/git-worklease/internal/term"
 	"github.com/git-worklease/git-worklease/lease"
 )
@@ -13,7 +15,11 @@ func (a *app) tell(n lease.Notice) {
 		if n.Offset < 0 {
 			direction = "ahead of"
 		}
-		a.notice("this machine's clock is %s %s the server's; claims are judged by the server's, but set yours right", term.Span(n.Offset), direction)
+		offset := n.Offset
+		if offset.Abs() > 2*time.Minute { // it is measured to a second, and "9 min" would be a poor word for 9 min 59 s
+			offset = offset.Round(time.Minute)
+		}
+		a.notice("this machine's clock is %s %s the server's; claims are judged by the server's, but set yours right", term.Span(offset), direction)
 	case lease.NoticeLate:
 		a.notice("%s: expired %s ago, nobody took it", names(n.Resources), term.Span(n.Offset))
 	case lease.NoticeSettled:
