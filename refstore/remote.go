@@ -25,7 +25,7 @@ type Options struct {
 	Jitter func(most time.Duration) time.Duration
 	// Pushed is called once a request to change refs was or may have been sent, by whichever goroutine sent it; nil: nobody counts.
 	Pushed func()
-	// Attempts bounds how often one request is sent; 0: 4.
+	// Attempts bounds how often one request is sent; 0: 4. One that the server turned away unseen is sent twice as often.
 	Attempts int
 }
 
@@ -242,7 +242,7 @@ func (s *store) format() Format {
 func (s *store) retry(ctx context.Context, read func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := read()
-		if err == nil || attempt >= s.o.Attempts || !passing(err) {
+		if err == nil || attempt >= s.attempts(err) || !passing(err) {
 			return err
 		}
 		if s.pause(ctx, attempt) != nil {
@@ -258,6 +258,16 @@ func passing(err error) bool {
 		return false
 	}
 	return u.Trouble == TroubleBusy || u.Trouble == TroubleNetwork && u.Sent
+}
+
+// attempts is how often a request may be sent that last failed with err. A server that has no time for a connection, as when thirty come at once, has it
+// seconds later.
+func (s *store) attempts(err error) int {
+	var u *UnavailableError
+	if errors.As(err, &u) && u.Trouble == TroubleBusy && !u.Sent {
+		return 2 * s.o.Attempts
+	}
+	return s.o.Attempts
 }
 
 // pause waits before the attempt after the given one.

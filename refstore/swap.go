@@ -30,7 +30,7 @@ func (s *store) Swap(ctx context.Context, tx *Tx, ours func(Ref) bool) error {
 		if done {
 			return err
 		}
-		if attempt >= s.o.Attempts || s.pause(ctx, attempt) != nil {
+		if attempt >= s.attempts(w.trouble) || s.pause(ctx, attempt) != nil {
 			return w.giveUp(ctx)
 		}
 	}

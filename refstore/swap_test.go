@@ -3,6 +3,7 @@ package refstore_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -131,8 +132,9 @@ func TestSwapSettles(t *testing.T) {
 		{name: "lost, then refused", faults: []fault{lostSend, refused, refused, refused}, want: refstore.ErrUndecided, pushes: 4},
 		{name: "refused in doubt", doubt: true, faults: []fault{refused, refused, refused, refused}, want: refstore.ErrUndecided, pushes: 4},
 		{name: "busy, then ok", faults: []fault{busy, busy}, pushes: 3},
-		{name: "busy for good", faults: []fault{busy, busy, busy, busy}, want: refstore.ErrUnavailable, pushes: 4},
-		{name: "busy in doubt", doubt: true, faults: []fault{busy, busy, busy, busy}, want: refstore.ErrUndecided, pushes: 4},
+		{name: "busy for good", faults: slices.Repeat([]fault{busy}, 9), want: refstore.ErrUnavailable, pushes: 8},
+		{name: "busy in doubt", doubt: true, faults: slices.Repeat([]fault{busy}, 9), want: refstore.ErrUndecided, pushes: 8},
+		{name: "busy for long, then lost", faults: slices.Concat(slices.Repeat([]fault{busy}, 5), []fault{lostSend}), want: refstore.ErrUndecided, pushes: 6},
 		{name: "stale, then ok", faults: []fault{stale}, pushes: 2},
 		{name: "stale for good", faults: []fault{stale, stale, stale, stale}, want: refstore.ErrUnavailable, pushes: 4},
 		{name: "stale in doubt", doubt: true, faults: []fault{stale, stale, stale, stale}, want: refstore.ErrUndecided, pushes: 4},

@@ -3,6 +3,7 @@ package refstore_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/git-worklease/git-worklease/refstore"
@@ -39,7 +40,7 @@ func TestTogether(t *testing.T) {
 		"fine":                     {nil, nil, []error{nil}, 1},
 		"the reply is lost":        {[]fault{lostReply}, nil, []error{nil}, 1},
 		"it never arrives":         {[]fault{lostSend, lostSend, lostSend, lostSend}, nil, []error{refstore.ErrUndecided, refstore.ErrUndecided, refstore.ErrUndecided, refstore.ErrUndecided}, 4},
-		"turned away":              {[]fault{busy, busy, busy, busy}, nil, []error{refstore.ErrUnavailable, refstore.ErrUnavailable, refstore.ErrUnavailable, refstore.ErrUnavailable}, 4},
+		"turned away":              {slices.Repeat([]fault{busy}, 9), nil, []error{refstore.ErrUnavailable, refstore.ErrUnavailable, refstore.ErrUnavailable, refstore.ErrUnavailable}, 8},
 		"one conflicts":            {nil, func(r *memory.Repository) { r.Set("refs/x/second", r.Add([]byte("x"))) }, []error{nil, refstore.ErrConflict}, 2},
 		"the first is refused":     {[]fault{refused, refused, refused, refused, refused, refused, refused, refused}, nil, []error{refstore.ErrRefused}, 11},
 		"the server is not atomic": {[]fault{halfDone}, nil, []error{nil}, 4},
