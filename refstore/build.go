@@ -55,6 +55,8 @@ func (c *Change) valid(f Format) error {
 		return fmt.Errorf("%w: ref name %q", ErrBadChange, c.Ref)
 	case c.Message == nil && c.Old.IsZero():
 		return fmt.Errorf("%w: delete %s without naming what it holds", ErrBadChange, c.Ref)
+	case c.Old == Unreadable:
+		return fmt.Errorf("%s: %w", c.Ref, ErrUnreadable)
 	case !c.Old.IsZero() && len(c.Old) != f.hexLen():
 		return fmt.Errorf("%w: %s holds no object of format %s", ErrBadChange, c.Ref, f)
 	case len(c.Message) > MaxCommit/2:

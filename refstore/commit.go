@@ -14,6 +14,9 @@ const MaxCommit = 160 << 10
 // ErrNotRecord is returned for an object that is not a commit with the empty tree and at most one parent.
 var ErrNotRecord = errors.New("not a record")
 
+// ErrUnreadable is returned for a ref that is there and that the server can't read, each time that it was asked. It is an [ErrNotRecord].
+var ErrUnreadable = fmt.Errorf("%w: the server can't read the ref", ErrNotRecord)
+
 // Commit is a record as git stores it.
 type Commit struct {
 	// OID names the commit.

@@ -86,7 +86,12 @@ type UnavailableError struct {
 	Err error
 }
 
-func (e *UnavailableError) Error() string { return fmt.Sprintf("%s: %v", e.URL, e.Err) }
+func (e *UnavailableError) Error() string {
+	if e.URL == "" {
+		return e.Err.Error()
+	}
+	return fmt.Sprintf("%s: %v", e.URL, e.Err)
+}
 
 // Is links the type to [ErrUnavailable].
 func (e *UnavailableError) Is(target error) bool { return target == ErrUnavailable }

@@ -9,6 +9,10 @@ import (
 // It is the token of a compare-and-swap. The zero value stands for a ref that does not exist.
 type OID string
 
+// Unreadable stands for the tip of a ref that is there and that the server can't read, such as one whose file was left empty by a crash; git's servers
+// since 2.34 list it with an ID of zeros. It is no object's ID: nothing is built upon it, and no change finds it where it expects something.
+const Unreadable OID = "unreadable"
+
 // IsZero says whether the OID stands for an absent ref.
 func (o OID) IsZero() bool { return o == "" }
 
@@ -22,6 +26,15 @@ func (o OID) Short() string {
 
 // ErrBadOID is returned by [ParseOID] for what is no object ID.
 var ErrBadOID = errors.New("not an object ID")
+
+// ParseTip reads an object ID that stands beside a ref's name in a listing, where the all-zero ID says that the ref can't be read.
+func ParseTip(s string) (OID, error) {
+	oid, err := ParseOID(s)
+	if err == nil && oid.IsZero() {
+		oid = Unreadable
+	}
+	return oid, err
+}
 
 // ParseOID reads an object ID as git writes it. The all-zero ID, git's word for an absent ref, gives the zero OID.
 func ParseOID(s string) (OID, error) {

@@ -141,12 +141,15 @@ func matches(name string, patterns []string) bool {
 // errMissing marks a ref whose object the server did not send: it has moved since, or the server has lost it.
 var errMissing = fmt.Errorf("%w: the server did not send the object", ErrNotRecord)
 
-// records finds the commits of tips in the cache or at the server, and says whether some could not be found.
+// records finds the commits of tips in the cache or at the server, and says whether some could not be found or read.
 func (s *store) records(ctx context.Context, tips map[string]OID) (refs []Ref, missing bool, err error) {
 	found := s.o.Cache.get(tips)
 	var wants []OID
 	for _, oid := range tips {
-		if _, ok := found[oid]; !ok {
+		switch _, ok := found[oid]; {
+		case oid == Unreadable:
+			found[oid] = verdict{err: ErrUnreadable}
+		case !ok:
 			wants = append(wants, oid)
 			found[oid] = verdict{err: errMissing}
 		}
@@ -159,7 +162,7 @@ func (s *store) records(ctx context.Context, tips map[string]OID) (refs []Ref, m
 	refs = make([]Ref, 0, len(tips))
 	for name, oid := range tips {
 		v := found[oid]
-		missing = missing || errors.Is(v.err, errMissing)
+		missing = missing || errors.Is(v.err, errMissing) || errors.Is(v.err, ErrUnreadable)
 		v.commit.OID = oid
 		refs = append(refs, Ref{Name: name, Commit: v.commit, Err: v.err})
 	}
@@ -201,6 +204,9 @@ func (s *store) fetch(ctx context.Context, wants []OID, found map[OID]verdict) e
 }
 
 func (s *store) Log(ctx context.Context, tip OID, limit int) ([]Commit, error) {
+	if tip == Unreadable {
+		return []Commit{{OID: tip}}, nil
+	}
 	var objects []Object
 	err := s.retry(ctx, func() error {
 		var err error

@@ -12,7 +12,8 @@ import (
 type Store interface {
 	// List reads the refs that match any of patterns, with their records, sorted by name. A pattern that ends with
 	// a slash selects the refs below it, one that ends with a star those whose names begin with what stands before it, any other the
-	// ref of exactly this name. Absent refs are not listed. A ref whose object is no record is listed with Err set. A listing is not
+	// ref of exactly this name. Absent refs are not listed. A ref whose object is no record is listed with Err set, and so is one that the server
+	// can't read, at [Unreadable], where reading it again does not help. A listing is not
 	// a snapshot: each ref is read at some time between the call and its return.
 	List(ctx context.Context, patterns ...string) ([]Ref, error)
 

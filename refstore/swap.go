@@ -3,6 +3,7 @@ package refstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sort"
 )
@@ -180,6 +181,9 @@ func (s *store) judge(ctx context.Context, tx *Tx, ours func(Ref) bool, tips map
 		if err != nil {
 			return Open, nil, err
 		}
+		if i := slices.IndexFunc(refs, func(r Ref) bool { return r.Commit.OID == Unreadable }); i >= 0 {
+			return Open, nil, &UnavailableError{Trouble: TroubleGarbage, Err: fmt.Errorf("%s: %w", refs[i].Name, ErrUnreadable)}
+		}
 		v, err := s.view(ctx, tx, ours, refs, unseen)
 		if err != nil {
 			return Open, nil, err
@@ -258,17 +262,18 @@ func (s *store) builtUpon(ctx context.Context, tip Ref, oid OID, unseen bool) (b
 	return slices.ContainsFunc(chain, func(c Commit) bool { return c.OID == oid || c.Parent == oid }), err
 }
 
-// tipsOf reads the refs of tx, with absent ones left out; known spares the listing.
+// tipsOf reads the refs of tx, with absent ones left out. The listing is spared where all are in known, which receive-pack has advertised: it shows none
+// that it can't read, so one that is not there may not be absent.
 func (s *store) tipsOf(ctx context.Context, tx *Tx, known map[string]OID) ([]Ref, error) {
 	names := tx.refs()
-	if known == nil {
-		return s.List(ctx, names...)
-	}
 	tips := make(map[string]OID, len(names))
 	for _, name := range names {
 		if oid, ok := known[name]; ok {
 			tips[name] = oid
 		}
+	}
+	if len(tips) < len(names) {
+		return s.List(ctx, names...)
 	}
 	refs, missing, err := s.records(ctx, tips)
 	if err == nil && missing {

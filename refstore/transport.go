@@ -11,7 +11,7 @@ import (
 // A method that fails returns an [*UnavailableError], which says whether the server may have received the request, or an
 // [*UnsupportedError] where this transport can't do it and nothing was sent.
 type Transport interface {
-	// Refs lists the refs whose names start with any of prefixes, and possibly others.
+	// Refs lists the refs whose names start with any of prefixes, and possibly others. One that the server has and can't read is at [Unreadable].
 	Refs(ctx context.Context, prefixes []string) (map[string]OID, error)
 	// Commits reads commits: the wanted ones (depth 1), or those with up to depth-1 ancestors each. It may return more than
 	// asked for; what the server does not have is left out or an error. An object that is too large or is no commit is left out.

@@ -16,6 +16,7 @@ type message struct {
 	Unsupported *refstore.UnsupportedError `json:"unsupported,omitempty"`
 	Unavailable *unavailable               `json:"unavailable,omitempty"`
 	NoRecord    bool                       `json:"no_record,omitempty"`
+	Unreadable  bool                       `json:"unreadable,omitempty"`
 	Text        string                     `json:"text,omitempty"`
 }
 
@@ -79,7 +80,7 @@ func encode(err error) *message {
 	case errors.As(err, &down):
 		m.Unavailable = &unavailable{URL: down.URL, Trouble: down.Trouble, Sent: down.Sent, Err: encode(down.Err)}
 	default:
-		m.NoRecord, m.Text = errors.Is(err, refstore.ErrNotRecord), err.Error()
+		m.NoRecord, m.Unreadable, m.Text = errors.Is(err, refstore.ErrNotRecord), errors.Is(err, refstore.ErrUnreadable), err.Error()
 	}
 	return m
 }
@@ -109,17 +110,19 @@ func (m *message) decode() error {
 	case m.Unavailable != nil:
 		return m.Unavailable.decode()
 	case m.NoRecord:
-		return noRecordError(m.Text)
+		return &noRecordError{m}
 	}
 	return errors.New(m.Text)
 }
 
 // noRecordError is a [refstore.ErrNotRecord] in the words that it came in.
-type noRecordError string
+type noRecordError struct{ m *message }
 
-func (e noRecordError) Error() string { return string(e) }
+func (e *noRecordError) Error() string { return e.m.Text }
 
-func (noRecordError) Is(target error) bool { return target == refstore.ErrNotRecord }
+func (e *noRecordError) Is(target error) bool {
+	return target == refstore.ErrNotRecord || target == refstore.ErrUnreadable && e.m.Unreadable
+}
 
 // errNoCause stands for a cause that whoever wrote the file has left out.
 var errNoCause = errors.New("no cause was given")

@@ -23,15 +23,17 @@ func TestErrorsTravel(t *testing.T) {
 		"undecided, refused": &refstore.UndecidedError{Err: &refstore.RefusedError{Words: "locked"}},
 		"unsupported":        &refstore.UnsupportedError{URL: "https://x", Feature: refstore.FeatureAtomic, Detail: "d"},
 		"no record":          fmt.Errorf("refs/a: %w", refstore.ErrNotRecord),
+		"unreadable":         fmt.Errorf("refs/a: %w", refstore.ErrUnreadable),
 		"half applied":       &refstore.HalfAppliedError{Applied: []string{"refs/a", "refs/b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := travel(t, err)
-			if typed := name != "no record"; fmt.Sprint(got) != fmt.Sprint(err) || typed && fmt.Sprintf("%T", got) != fmt.Sprintf("%T", err) {
+			if typed := !errors.Is(err, refstore.ErrNotRecord); fmt.Sprint(got) != fmt.Sprint(err) || typed && fmt.Sprintf("%T", got) != fmt.Sprintf("%T", err) {
 				t.Errorf("%#v became %#v", err, got)
 			}
 			for _, target := range []error{
 				refstore.ErrConflict, refstore.ErrRefused, refstore.ErrUnavailable, refstore.ErrUndecided, refstore.ErrUnsupported, refstore.ErrHalfApplied, refstore.ErrNotRecord,
+				refstore.ErrUnreadable,
 			} {
 				if errors.Is(err, target) != errors.Is(got, target) {
 					t.Errorf("%v: is %v: %t", got, target, errors.Is(got, target))

@@ -91,7 +91,7 @@ func Kinds() []Kind {
 		{IDAtomic, "whether the server changes several refs at once or not at all"},
 		{IDProbes, "refs that earlier, killed runs of `doctor` left behind"},
 		{IDRecords, "how many records of which kind stand at the refs"},
-		{IDCorrupt, "records that can't be read; never free; `--repair` puts a tombstone on top"},
+		{IDCorrupt, "records that can't be read; never free; `--repair` puts a tombstone on top, unless it is the ref that the server can't read"},
 		{IDNewer, "records of a later version"},
 		{IDForeign, "records of another authority"},
 		{IDRolledBack, "refs that hold an earlier state than this clone has seen, or are gone"},

@@ -147,6 +147,8 @@ var claimRows = []Row{
 var recordRows = []Row{
 	{Reason: "rolled-back", Exit: Unknown, Means: "a ref holds an earlier state than this clone has seen", Hint: "ask whoever runs the server; the claim can't be trusted before its ttl has passed",
 		errs: []error{lease.ErrRolledBack}},
+	{Reason: "unreadable-ref", Exit: Unknown, Means: "the server can't read one of its own refs, as after a crash; it is never free",
+		Hint: "ask whoever runs the server to mend it: `git fsck` there names it", errs: []error{refstore.ErrUnreadable}},
 	{Reason: "corrupt-record", Exit: Unknown, Means: "what stands at a ref is no valid record; it is never free", Hint: "`git worklease doctor --repair` puts a tombstone on top of it; somebody wrote to the ref by hand",
 		errs: []error{lease.ErrCorrupt, refstore.ErrNotRecord, refstore.ErrBadOID}},
 	{Reason: "newer-record", Exit: Unknown, Means: "the record was written by a later version", Hint: "upgrade git-worklease", errs: []error{lease.ErrNewer}},

@@ -41,6 +41,11 @@ type Repo struct {
 	git gitexec.Git
 }
 
+// Damage leaves the file of a ref empty, as a crash does.
+func (r *Repo) Damage(ref string) error {
+	return os.WriteFile(filepath.Join(r.Dir, filepath.FromSlash(ref)), nil, 0o600)
+}
+
 // NewRepo creates an empty bare repository with the default branch main, pushable over http, whose automatic gc runs in the
 // foreground. Each config is key=value. The name gets ".git" if it has not.
 func (r *Repos) NewRepo(ctx context.Context, name string, config ...string) (*Repo, error) {

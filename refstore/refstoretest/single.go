@@ -213,6 +213,35 @@ func testPlanted(e *env) {
 	e.holds(name("bad"), "mended")
 }
 
+// testUnreadable: a ref that the server can't read is never taken for an absent one, nor are those beside it lost with it.
+func testUnreadable(e *env) {
+	if e.tgt.Damage == nil {
+		return
+	}
+	e.must(change(name("good"), "", "good"))
+	old := e.must(change(name("bad"), "", "bad"))
+	e.tgt.Damage(e.T, name("bad"))
+	for _, pattern := range []string{prefix, name("b") + "*", name("bad")} {
+		if got := e.tips(pattern)[name("bad")]; !errors.Is(got.Err, refstore.ErrUnreadable) || got.Commit.OID != refstore.Unreadable {
+			e.Fatalf("got %+v, want unreadable", got)
+		}
+	}
+	e.holds(name("good"), "good")
+	for _, c := range []refstore.Change{change(name("bad"), "", "new"), change(name("bad"), old, "next"), drop(name("bad"), old)} {
+		if err := e.store.Swap(e.ctx, e.build(c), nil); !errors.Is(err, refstore.ErrUnreadable) {
+			e.Errorf("swap: got %v, want unreadable", err)
+		}
+	}
+	for _, c := range []refstore.Change{change(name("bad"), refstore.Unreadable, "mended"), drop(name("bad"), refstore.Unreadable)} {
+		if _, err := e.store.Build(c); !errors.Is(err, refstore.ErrUnreadable) {
+			e.Errorf("build: got %v, want unreadable", err)
+		}
+	}
+	if chain, err := e.store.Log(e.ctx, refstore.Unreadable, 9); err != nil || len(chain) != 1 || chain[0].OID != refstore.Unreadable {
+		e.Errorf("log: %v, %v", chain, err)
+	}
+}
+
 func testCancelled(e *env) {
 	ctx, cancel := context.WithCancel(e.ctx)
 	cancel()

@@ -20,6 +20,8 @@ type Target struct {
 	Open func(t *testing.T) refstore.Store
 	// Plant makes ref hold an object that is no record: a commit with a file in it, as a person's push would. Nil where that can't happen.
 	Plant func(t *testing.T, ref string)
+	// Damage leaves the file of ref empty, as a crash does. Nil where that can't happen, or where the server does not show such a ref.
+	Damage func(t *testing.T, ref string)
 	// Racers is how many clients race; 0: 8.
 	Racers int
 }
@@ -50,6 +52,7 @@ func Run(t *testing.T, target func(t *testing.T) Target) {
 		{"odd names", testOddNames},
 		{"large and odd records", testRecords},
 		{"no record", testPlanted},
+		{"unreadable", testUnreadable},
 		{"cancelled", testCancelled},
 		{"bad changes", testBadChanges},
 		{"many refs", testMany},

@@ -79,6 +79,12 @@ func (s server) target() refstoretest.Target {
 	return refstoretest.Target{
 		Racers: s.racers,
 		Open:   s.open,
+		Damage: func(t *testing.T, ref string) {
+			t.Helper()
+			if err := s.repo.Damage(ref); err != nil {
+				t.Fatal(err)
+			}
+		},
 		Plant: func(t *testing.T, ref string) {
 			t.Helper()
 			if _, err := s.repo.Seed(t.Context()); err != nil {

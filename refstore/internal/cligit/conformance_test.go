@@ -67,7 +67,13 @@ func plant(t *testing.T, repo *gitserver.Repo, ref string) {
 
 func target(repo *gitserver.Repo, url string) refstoretest.Target {
 	return refstoretest.Target{
-		Open:   func(t *testing.T) refstore.Store { return newClient(t, url).open() },
+		Open: func(t *testing.T) refstore.Store { return newClient(t, url).open() },
+		Damage: func(t *testing.T, ref string) {
+			t.Helper()
+			if err := repo.Damage(ref); err != nil {
+				t.Fatal(err)
+			}
+		},
 		Plant:  func(t *testing.T, ref string) { plant(t, repo, ref) },
 		Racers: 3,
 	}

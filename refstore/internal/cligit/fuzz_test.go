@@ -69,7 +69,11 @@ func FuzzParseListing(f *testing.F) {
 			return
 		}
 		for name, oid := range refs {
-			if id, err := refstore.ParseOID(string(oid)); err != nil || id.IsZero() || name == "" || !strings.Contains(string(out), string(oid)+"\t"+name) {
+			id := string(oid)
+			if oid == refstore.Unreadable {
+				id = "0"
+			}
+			if name == "" || oid.IsZero() || !strings.Contains(string(out), id+"\t"+name) {
 				t.Errorf("%q at %q", name, oid)
 			}
 		}

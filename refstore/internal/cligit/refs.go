@@ -22,8 +22,10 @@ func (t *transport) Refs(ctx context.Context, prefixes []string) (map[string]ref
 		return nil, u
 	}
 	for _, oid := range refs {
-		t.sawOID(oid)
-		break // all are of one format
+		if oid != refstore.Unreadable {
+			t.sawOID(oid)
+			break // all are of one format
+		}
 	}
 	maps.DeleteFunc(refs, func(name string, _ refstore.OID) bool { return !hasPrefix(name, prefixes) })
 	return refs, nil
@@ -34,8 +36,8 @@ func parseListing(out []byte) (map[string]refstore.OID, error) {
 	refs := make(map[string]refstore.OID)
 	for line := range strings.Lines(string(out)) {
 		id, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		oid, err := refstore.ParseOID(id)
-		if err != nil || oid.IsZero() || name == "" {
+		oid, err := refstore.ParseTip(id)
+		if err != nil || name == "" {
 			return nil, fmt.Errorf("%w: %.80q", refstore.ErrBadOID, line)
 		}
 		refs[name] = oid

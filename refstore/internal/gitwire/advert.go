@@ -109,11 +109,11 @@ func (a *Advert) keep(text string, prefixes []string) error {
 	if ok && id == "shallow" {
 		return nil
 	}
-	oid, err := refstore.ParseOID(id)
+	oid, err := refstore.ParseTip(id)
 	if err != nil || !ok {
 		return malformed("%.80q where a ref should be", text)
 	}
-	if oid.IsZero() || strings.HasSuffix(name, "^{}") || !hasAnyPrefix(name, prefixes) {
+	if strings.HasSuffix(name, "^{}") || !hasAnyPrefix(name, prefixes) {
 		return nil
 	}
 	if len(a.Refs) >= MaxRefs {

@@ -66,7 +66,7 @@ func TestReadRefsOddities(t *testing.T) {
 	id := strings.Repeat("1", 40)
 	in := pkts("unborn HEAD symref-target:refs/heads/main\n", id+" HEAD symref-target:refs/heads/x\n", strings.Repeat("0", 40)+" refs/gone\n", "")
 	refs, err := ReadRefs(NewReader(strings.NewReader(in)))
-	if want := map[string]refstore.OID{"HEAD": refstore.OID(id)}; err != nil || !maps.Equal(refs, want) {
+	if want := map[string]refstore.OID{"HEAD": refstore.OID(id), "refs/gone": refstore.Unreadable}; err != nil || !maps.Equal(refs, want) {
 		t.Errorf("refs %v, %v", refs, err)
 	}
 	for in, want := range map[string]error{

@@ -45,7 +45,7 @@ func addRef(refs map[string]refstore.OID, text string) error {
 	if ok && id == "unborn" {
 		return nil
 	}
-	oid, err := refstore.ParseOID(id)
+	oid, err := refstore.ParseTip(id)
 	if err != nil || !ok {
 		return malformed("%.80q where a ref should be", text)
 	}
@@ -53,7 +53,7 @@ func addRef(refs map[string]refstore.OID, text string) error {
 		return fmt.Errorf("%w: over %d refs", ErrTooLarge, MaxRefs)
 	}
 	name, _, _ := strings.Cut(rest, " ")
-	if name != "" && !oid.IsZero() {
+	if name != "" {
 		refs[name] = oid
 	}
 	return nil

@@ -60,6 +60,11 @@ func TestConformance(t *testing.T) {
 		return refstoretest.Target{
 			Open:  func(*testing.T) refstore.Store { return open(dir) },
 			Plant: func(t *testing.T, ref string) { plant(t, dir, ref) },
+			Damage: func(t *testing.T, ref string) {
+				if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(ref)), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			},
 		}
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/git-worklease/git-worklease/refstore"
@@ -21,26 +23,36 @@ func (t *transport) Push(ctx context.Context, tx *refstore.Tx) (*refstore.Report
 	if err := t.create(ctx); err != nil {
 		return nil, t.trouble(ctx, err)
 	}
-	if tips, stale := t.contradicted(tx); stale {
+	if tips, err := t.tipsOf(ctx, tx); err != nil {
+		return nil, t.trouble(ctx, err)
+	} else if tips != nil && tx.Contradicts(tips) {
 		return &refstore.Report{Stale: true, Advertised: tips}, nil
 	}
 	return t.transact(ctx, tx)
 }
 
-// contradicted reads the refs of tx, where that takes no process, and says whether one is not at Old.
-func (t *transport) contradicted(tx *refstore.Tx) (tips map[string]refstore.OID, stale bool) {
+// tipsOf reads the refs of tx, where they are in files, and fails where one can't be read. It is nil where the transaction will tell.
+func (t *transport) tipsOf(ctx context.Context, tx *refstore.Tx) (map[string]refstore.OID, error) {
 	if storage, err := t.look(); err != nil || storage != files {
-		return nil, false
+		return nil, nil //nolint:nilerr // git finds it as well, and says it better
 	}
 	names := make(map[string]bool, len(tx.Updates))
 	for i := range tx.Updates {
 		names[tx.Updates[i].Ref] = true
 	}
 	tips, err := t.tips(names)
-	if err != nil {
-		return nil, false
+	if err == nil && puzzling(tips) {
+		tips, err = t.read(ctx, files, slices.Collect(maps.Keys(names)))
 	}
-	return tips, tx.Contradicts(tips)
+	if err != nil {
+		return nil, nil //nolint:nilerr // likewise
+	}
+	for name := range names {
+		if tips[name] == refstore.Unreadable {
+			return nil, fmt.Errorf("%s: %w", name, refstore.ErrUnreadable)
+		}
+	}
+	return tips, nil
 }
 
 // script is the transaction in the language of `git update-ref --stdin -z`.

@@ -6,15 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/git-worklease/git-worklease/refstore"
 )
 
-// errOdd is told of a ref file that git can make sense of and we can't, such as a symbolic ref.
+// errOdd is told of what git can make sense of and we can't.
 var errOdd = errors.New("an unusual ref")
 
 func (t *transport) Refs(ctx context.Context, prefixes []string) (map[string]refstore.OID, error) {
@@ -36,13 +38,28 @@ func (t *transport) Refs(ctx context.Context, prefixes []string) (map[string]ref
 }
 
 func (t *transport) read(ctx context.Context, storage storage, prefixes []string) (map[string]refstore.OID, error) {
-	if storage == files {
-		refs, err := t.readFiles(prefixes)
-		if !errors.Is(err, errOdd) {
-			return refs, err
+	if storage != files {
+		return t.askGit(ctx, prefixes)
+	}
+	refs, err := t.readFiles(prefixes)
+	if err == nil && !puzzling(refs) || err != nil && !errors.Is(err, errOdd) {
+		return refs, err
+	}
+	listed, err := t.askGit(ctx, prefixes)
+	if err != nil {
+		return nil, err
+	}
+	for name, oid := range refs {
+		if _, ok := listed[name]; !ok && oid == refstore.Unreadable { // git leaves out what it can't read either
+			listed[name] = oid
 		}
 	}
-	return t.askGit(ctx, prefixes)
+	return listed, nil
+}
+
+// puzzling says whether the file of one of refs could not be read or made sense of, as git may.
+func puzzling(refs map[string]refstore.OID) bool {
+	return slices.Contains(slices.Collect(maps.Values(refs)), refstore.Unreadable)
 }
 
 // askGit lists the refs through git.
@@ -88,9 +105,7 @@ func (t *transport) readFiles(prefixes []string) (map[string]refstore.OID, error
 		}
 		// A ref that git replaces while its folder is read may be missed there.
 		if !strings.HasSuffix(p, "/") {
-			if err := t.readRef(p, refs); err != nil {
-				return nil, err
-			}
+			t.readRef(p, refs)
 		}
 	}
 	return refs, t.readPacked(refs, func(name string) bool { return hasAnyPrefix(name, prefixes) })
@@ -100,9 +115,7 @@ func (t *transport) readFiles(prefixes []string) (map[string]refstore.OID, error
 func (t *transport) tips(names map[string]bool) (map[string]refstore.OID, error) {
 	refs := make(map[string]refstore.OID)
 	for name := range names {
-		if err := t.readRef(name, refs); err != nil {
-			return nil, err
-		}
+		t.readRef(name, refs)
 	}
 	return refs, t.readPacked(refs, func(name string) bool { return names[name] })
 }
@@ -133,33 +146,29 @@ func (t *transport) readFolder(dir, prefix string, refs map[string]refstore.OID)
 		if !strings.HasPrefix(name, prefix) {
 			continue
 		}
-		if e.IsDir() {
-			err = t.readFolder(name, prefix, refs)
-		} else {
-			err = t.readRef(name, refs)
-		}
-		if err != nil {
+		if !e.IsDir() {
+			t.readRef(name, refs)
+		} else if err := t.readFolder(name, prefix, refs); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// readRef reads the file of one ref, which may be absent.
-func (t *transport) readRef(name string, refs map[string]refstore.OID) error {
+// readRef reads the file of one ref, which may be absent. Git may know more of one that can't be read here: how to wait for a file that is being
+// replaced, or which ref it names.
+func (t *transport) readRef(name string, refs map[string]refstore.OID) {
 	content, err := os.ReadFile(t.path(name))
 	if absent(err) || errors.Is(err, syscall.EISDIR) {
-		return nil
+		return
 	}
+	refs[name] = refstore.Unreadable
 	if err != nil {
-		return errOdd // git may know how to wait for a file that is being replaced
+		return
 	}
-	oid, err := parseRef(content)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+	if oid, err := parseRef(content); err == nil {
+		refs[name] = oid
 	}
-	refs[name] = oid
-	return nil
 }
 
 // parseRef reads the content of a ref's file.

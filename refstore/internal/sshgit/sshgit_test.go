@@ -110,6 +110,12 @@ func (s *site) conform(t *testing.T) {
 		at.o.URL = s.URL(repo.Name)
 		return refstoretest.Target{
 			Open: at.open,
+			Damage: func(t *testing.T, ref string) {
+				t.Helper()
+				if err := repo.Damage(ref); err != nil {
+					t.Fatal(err)
+				}
+			},
 			Plant: func(t *testing.T, ref string) {
 				commit, err := repo.Seed(t.Context())
 				if err == nil {
