@@ -32,13 +32,10 @@ func Staged(ctx context.Context, g *gitexec.Git, gitDir string) (Change, error) 
 	var (
 		c                  Change
 		branchErr, diffErr error
-		place              = place(gitDir)
 		all                sync.WaitGroup
 	)
-	branch, told := place.branch()
-	if !told {
-		all.Go(func() { branch, branchErr = Branch(ctx, g) })
-	}
+	var branch string
+	all.Go(func() { branch, branchErr = Branch(ctx, g, gitDir) })
 	c.Paths, diffErr = stagedAgainst(ctx, g, "HEAD")
 	all.Wait()
 	if diffErr != nil {
@@ -47,6 +44,7 @@ func Staged(ctx context.Context, g *gitexec.Git, gitDir string) (Change, error) 
 	if err := errors.Join(branchErr, diffErr); err != nil {
 		return Change{}, err
 	}
+	place := place(gitDir)
 	if c.Branch = branch; branch == "" {
 		c.Branch = place.rebased()
 	}
@@ -63,8 +61,11 @@ func Staged(ctx context.Context, g *gitexec.Git, gitDir string) (Change, error) 
 	return c, nil
 }
 
-// Branch is the branch that is checked out, without refs/heads/; empty for a detached HEAD.
-func Branch(ctx context.Context, g *gitexec.Git) (string, error) {
+// Branch is the branch that is checked out in the worktree of gitDir, where g is, without refs/heads/; empty for a detached HEAD.
+func Branch(ctx context.Context, g *gitexec.Git, gitDir string) (string, error) {
+	if name, told := place(gitDir).branch(); told {
+		return name, nil
+	}
 	out, err := g.Output(ctx, "symbolic-ref", "-q", "HEAD")
 	var failed *gitexec.Error
 	if errors.As(err, &failed) && failed.Code == 1 && ctx.Err() == nil {

@@ -101,7 +101,7 @@ func (w *work) reviewMeta(ctx context.Context) map[string]string {
 	if len(w.policy.Tables("providers")) == 0 || w.repo.GitDir == "" || w.remote.Local() {
 		return meta
 	}
-	branch, err := hooks.Branch(ctx, w.git)
+	branch, err := hooks.Branch(ctx, w.git, w.repo.GitDir)
 	if err != nil || branch == "" {
 		return meta
 	}

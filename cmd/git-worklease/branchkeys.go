@@ -23,7 +23,7 @@ func (a *app) branchKeys(ctx context.Context, meta map[string]string) (keys []st
 	if w.repo.GitDir == "" {
 		return nil, nil, noKey("")
 	}
-	branch, err := hooks.Branch(ctx, w.git)
+	branch, err := hooks.Branch(ctx, w.git, w.repo.GitDir)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -182,7 +182,7 @@ func (w *work) checkRevision(ctx context.Context, revision string) error {
 // branchOf is the branch that a revision names, here or at a remote. Where rules go by branches, there must be one.
 func (w *work) branchOf(ctx context.Context, revision string) (branch string, err error) {
 	if revision == "HEAD" {
-		branch, err = hooks.Branch(ctx, w.git)
+		branch, err = hooks.Branch(ctx, w.git, w.repo.GitDir)
 	} else {
 		var out []byte
 		out, err = w.git.Output(ctx, "rev-parse", "-q", "--symbolic-full-name", revision) // which does not begin with a dash

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-worklease/git-worklease/hooks"
 	"github.com/git-worklease/git-worklease/internal/gitexec"
 	"github.com/git-worklease/git-worklease/internal/term"
 	"github.com/git-worklease/git-worklease/lease"
@@ -123,7 +124,8 @@ func (p *pushing) setUpstreams(ctx context.Context) error {
 	for _, r := range p.plan.Refs {
 		branch, ok := strings.CutPrefix(r.From, "refs/heads/")
 		if r.From == "HEAD" {
-			branch, ok = p.headBranch(ctx)
+			branch, _ = hooks.Branch(ctx, p.work.git, p.work.repo.GitDir)
+			ok = branch != ""
 		}
 		if !ok || !strings.HasPrefix(r.To, "refs/heads/") {
 			continue
@@ -142,13 +144,4 @@ func (p *pushing) setUpstreams(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// headBranch is the branch that HEAD stands for.
-func (p *pushing) headBranch(ctx context.Context) (branch string, ok bool) {
-	out, err := p.work.git.Output(ctx, "symbolic-ref", "--quiet", "HEAD")
-	if err != nil {
-		return "", false
-	}
-	return strings.CutPrefix(strings.TrimSpace(string(out)), "refs/heads/")
 }

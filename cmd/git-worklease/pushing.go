@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-worklease/git-worklease/hooks"
 	"github.com/git-worklease/git-worklease/internal/fault"
 	"github.com/git-worklease/git-worklease/internal/gitenv"
 	"github.com/git-worklease/git-worklease/internal/gitexec"
@@ -155,7 +156,7 @@ func noRemote(name string, remotes []string) error {
 // defaultRemote is the remote that git pushes to where none is named, by the rules of git-push(1).
 func (p *pushing) defaultRemote(ctx context.Context) string {
 	config, remotes := p.work.repo.Config, p.work.repo.Remotes()
-	branch, _ := p.headBranch(ctx)
+	branch, _ := hooks.Branch(ctx, p.work.git, p.work.repo.GitDir) // none is a detached HEAD
 	for _, key := range []string{"branch." + branch + ".pushremote", "remote.pushdefault", "branch." + branch + ".remote"} {
 		if name := config.Value(key); name != "" {
 			return name
