@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/git-worklease/git-worklease/hooks"
 	"github.com/git-worklease/git-worklease/internal/gitexec"
 	"github.com/git-worklease/git-worklease/refstore"
 )
@@ -45,8 +46,8 @@ func (j *judge) readTips(ours, branches []update) error {
 	}
 	if len(branches) > 0 {
 		j.head = "HEAD"
-		if out, err := j.Git.Output(j.ctx, "symbolic-ref", "-q", "HEAD"); err == nil {
-			j.head = strings.TrimSuffix(string(out), "\n")
+		if branch, err := hooks.Branch(j.ctx, j.Git, j.Dir); err == nil && branch != "" {
+			j.head = heads + branch
 		}
 		names = append(names, j.head)
 	}
