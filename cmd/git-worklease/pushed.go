@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/git-worklease/git-worklease/hooks"
 	"github.com/git-worklease/git-worklease/internal/gitexec"
 	"github.com/git-worklease/git-worklease/internal/term"
 	"github.com/git-worklease/git-worklease/lease"
@@ -124,8 +123,7 @@ func (p *pushing) setUpstreams(ctx context.Context) error {
 	for _, r := range p.plan.Refs {
 		branch, ok := strings.CutPrefix(r.From, "refs/heads/")
 		if r.From == "HEAD" {
-			branch, _ = hooks.Branch(ctx, p.work.git, p.work.repo.GitDir)
-			ok = branch != ""
+			branch, ok = p.branch, p.branch != ""
 		}
 		if !ok || !strings.HasPrefix(r.To, "refs/heads/") {
 			continue

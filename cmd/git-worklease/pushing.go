@@ -25,6 +25,8 @@ type pushing struct {
 	work *work
 	code *remote.Code
 	plan *remote.CodePlan
+	// branch is the one that is checked out, without refs/heads/; empty for none.
+	branch string
 	// claims are resources of all that the session holds, one of each claim; none: all.
 	claims []lease.Resource
 	// refs are what was to be pushed, with what came of it.
@@ -50,8 +52,11 @@ func (a *app) runPush(ctx context.Context, o *pushOptions) (*outcome, error) {
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
 	p := &pushing{app: a, o: o, work: w}
+	if p.branch, err = hooks.Branch(w.ctx, w.git, w.repo.GitDir); err != nil {
+		return nil, err
+	}
 	p.code = &remote.Code{
-		Git: w.git, Config: w.repo.Config, Options: o.git(), Manner: o.manner(isTerminal(a.err)), Refspecs: o.refspecs,
+		Git: w.git, Config: w.repo.Config, CommonDir: w.repo.CommonDir, Head: branchPrefix + p.branch, Options: o.git(), Manner: o.manner(isTerminal(a.err)), Refspecs: o.refspecs,
 		HookEnv: p.hookEnv(), Dir: dir, Stderr: a.err,
 	}
 	return p.run(w.ctx)
@@ -118,7 +123,7 @@ func (p *pushing) aim(ctx context.Context) error {
 	w := p.work
 	p.code.Remote = p.o.remote
 	if p.code.Remote == "" {
-		p.code.Remote = p.defaultRemote(ctx)
+		p.code.Remote = p.defaultRemote()
 	}
 	if p.code.Remote == "" { // git has words for that
 		return nil
@@ -154,10 +159,9 @@ func noRemote(name string, remotes []string) error {
 }
 
 // defaultRemote is the remote that git pushes to where none is named, by the rules of git-push(1).
-func (p *pushing) defaultRemote(ctx context.Context) string {
+func (p *pushing) defaultRemote() string {
 	config, remotes := p.work.repo.Config, p.work.repo.Remotes()
-	branch, _ := hooks.Branch(ctx, p.work.git, p.work.repo.GitDir) // none is a detached HEAD
-	for _, key := range []string{"branch." + branch + ".pushremote", "remote.pushdefault", "branch." + branch + ".remote"} {
+	for _, key := range []string{"branch." + p.branch + ".pushremote", "remote.pushdefault", "branch." + p.branch + ".remote"} {
 		if name := config.Value(key); name != "" {
 			return name
 		}

@@ -11,9 +11,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/git-worklease/git-worklease/internal/gitexec"
 	"github.com/git-worklease/git-worklease/refstore"
+	"github.com/git-worklease/git-worklease/refstore/internal/localgit"
 	"github.com/git-worklease/git-worklease/refstore/internal/localgit/objects"
 	"github.com/git-worklease/git-worklease/refstore/internal/procgroup"
 )
@@ -25,6 +27,8 @@ type Code struct {
 	Git *gitexec.Git
 	// Config is the configuration there.
 	Config *gitexec.Config
+	// CommonDir is the git directory that its worktrees share, and Head the branch that is checked out, in full; empty: none is.
+	CommonDir, Head string
 	// Remote is a configured remote's name, or a URL; empty: git finds it.
 	Remote string
 	// URL is where that is.
@@ -112,20 +116,23 @@ func (c *Code) where() []string {
 	return []string{"--", c.Remote}
 }
 
-// branches are the tips of the local branches: what a hook is asked about may not be what they are at when it has answered.
+// branches are the tips of the local branches: what a hook is asked about may not be what they are at when it has answered. They are read in this process
+// where that is possible, since git has much to start at the time.
 func (c *Code) branches(ctx context.Context) (map[string]refstore.OID, error) {
-	out, err := c.Git.Output(ctx, "for-each-ref", "--format=%(objectname) %(refname) %(HEAD)", "refs/heads/")
-	tips := map[string]refstore.OID{}
-	for line := range strings.Lines(string(out)) {
-		oid, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		name, head, _ := strings.Cut(rest, " ")
-		tips[name] = refstore.OID(oid)
-		if head == "*" {
-			tips["HEAD"] = refstore.OID(oid)
+	tips, err := localgit.New(localgit.Options{Dir: c.CommonDir, Git: c.Git, Now: time.Now}).Refs(ctx, []string{branchPrefix})
+	if err != nil { // such as a repository of another object format
+		var out []byte
+		if out, err = c.Git.Output(ctx, "for-each-ref", "--format=%(objectname)%09%(refname)", branchPrefix); err == nil {
+			tips, err = parseListing(out)
 		}
+	}
+	if head, ok := tips[c.Head]; ok {
+		tips["HEAD"] = head
 	}
 	return tips, err
 }
+
+const branchPrefix = "refs/heads/"
 
 // identify finds the objects of a planned change.
 func (c *Code) identify(ctx context.Context, r *CodeRef, before map[string]refstore.OID, tr *trace) error {
