@@ -168,7 +168,7 @@ func (c *Code) Send(ctx context.Context, plan *Plan, tx *refstore.Tx, olds []ref
 	remote, env := c.Remote, []string(nil)
 	if tx != nil {
 		dir := objects.Dir{Path: filepath.Join(c.Dir, "objects"), Format: tx.Format, Fleeting: true}
-		if err := errors.Join(dir.WriteTx(tx), dir.WriteCommits(olds)); err != nil {
+		if err := dir.WriteTx(tx, olds...); err != nil {
 			return nil, c.local(err)
 		}
 		aside, settings := c.aside(tx)

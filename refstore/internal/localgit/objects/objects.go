@@ -7,6 +7,7 @@ package objects
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/git-worklease/git-worklease/refstore"
 )
@@ -21,47 +22,28 @@ type Dir struct {
 	Fleeting bool
 }
 
-// WriteTx writes the commits that tx makes, and the empty tree. It fails, with nothing written, where a New is not made from the
-// rest of its update.
-func (d Dir) WriteTx(tx *refstore.Tx) error {
-	contents := make([][]byte, len(tx.Updates))
+// WriteTx writes the commits that tx makes, the empty tree, and others as they are. It fails, with nothing written, where a New is not made from the
+// rest of its update, or the content of another is not what its ID names.
+func (d Dir) WriteTx(tx *refstore.Tx, others ...refstore.Object) error {
+	commits := slices.Clone(others)
 	for i := range tx.Updates {
-		u := &tx.Updates[i]
-		if u.New.IsZero() {
-			continue
-		}
-		contents[i] = u.Content(d.Format)
-		if d.Format.Hash("commit", contents[i]) != u.New {
-			return fmt.Errorf("%s: the record is not that of %s", u.Ref, u.New.Short())
+		if u := &tx.Updates[i]; !u.New.IsZero() {
+			commits = append(commits, refstore.Object{OID: u.New, Content: u.Content(d.Format)})
 		}
 	}
-	w := d.writer()
-	if err := w.write("tree", d.Format.EmptyTree(), nil); err != nil {
-		return err
-	}
-	for i, content := range contents {
-		if content == nil {
-			continue
-		}
-		if err := w.write("commit", tx.Updates[i].New, content); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// WriteCommits writes commits as they are. It fails where a content is not what its ID names.
-func (d Dir) WriteCommits(commits []refstore.Object) error {
-	w := d.writer()
 	for _, c := range commits {
 		if d.Format.Hash("commit", c.Content) != c.OID {
 			return fmt.Errorf("the content is not that of %s", c.OID.Short())
 		}
-		if err := w.write("commit", c.OID, c.Content); err != nil {
-			return err
+	}
+	w := d.writer()
+	err := w.write("tree", d.Format.EmptyTree(), nil)
+	for _, c := range commits {
+		if err == nil {
+			err = w.write("commit", c.OID, c.Content)
 		}
 	}
-	return nil
+	return err
 }
 
 // file is where the loose object is.
