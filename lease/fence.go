@@ -46,6 +46,7 @@ func (a *Authority) Preview(ctx Context) *Preview {
 		ctx, cancel := a.attempt(ctx)
 		defer cancel()
 		p.s, _ = a.read(ctx, resourcesOf(standing)) // without it, it is read later
+		warmKeys()
 	}()
 	return p
 }

@@ -16,6 +16,9 @@ import (
 // signatureMark begins the line of a message that carries its signature.
 const signatureMark = "Worklease-Signature: ed25519 "
 
+// warmKeys makes the first signature of this process as quick as all others: it is a millisecond that can be spent while something else is waited for.
+func warmKeys() { _ = ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)) }
+
 // newKey makes the key of a claim from random bytes.
 func newKey(random io.Reader) (ed25519.PrivateKey, error) {
 	seed := make([]byte, ed25519.SeedSize)
