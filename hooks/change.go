@@ -31,10 +31,10 @@ var rawDiff = []string{"--raw", "-z", "-r", "--no-renames", "--no-relative", "--
 func Staged(ctx context.Context, g *gitexec.Git, gitDir string) (Change, error) {
 	var (
 		c                  Change
+		branch             string
 		branchErr, diffErr error
 		all                sync.WaitGroup
 	)
-	var branch string
 	all.Go(func() { branch, branchErr = Branch(ctx, g, gitDir) })
 	c.Paths, diffErr = stagedAgainst(ctx, g, "HEAD")
 	all.Wait()
