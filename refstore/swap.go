@@ -17,7 +17,7 @@ type swap struct {
 	doubt bool
 	// refusal is the last complete report that was not ok.
 	refusal *Report
-	// trouble is what went wrong last.
+	// trouble is what went wrong last; nil after a refusal.
 	trouble error
 }
 
@@ -60,7 +60,7 @@ func (w *swap) attempt(ctx context.Context) (done bool, err error) {
 	case report.Stale:
 		tips = report.Advertised
 	default:
-		w.refusal = report
+		w.refusal, w.trouble = report, nil
 		if applied := w.applied(report); len(applied) > 0 {
 			w.partial.Store(true)
 			return true, &HalfAppliedError{Applied: applied}

@@ -134,6 +134,7 @@ func TestSwapSettles(t *testing.T) {
 		{name: "busy, then ok", faults: []fault{busy, busy}, pushes: 3},
 		{name: "busy for good", faults: slices.Repeat([]fault{busy}, 9), want: refstore.ErrUnavailable, pushes: 8},
 		{name: "busy in doubt", doubt: true, faults: slices.Repeat([]fault{busy}, 9), want: refstore.ErrUndecided, pushes: 8},
+		{name: "busy, then refused for good", faults: append([]fault{busy}, slices.Repeat([]fault{refused}, 9)...), want: refstore.ErrRefused, pushes: 4},
 		{name: "busy for long, then lost", faults: slices.Concat(slices.Repeat([]fault{busy}, 5), []fault{lostSend}), want: refstore.ErrUndecided, pushes: 6},
 		{name: "stale, then ok", faults: []fault{stale}, pushes: 2},
 		{name: "stale for good", faults: []fault{stale, stale, stale, stale}, want: refstore.ErrUnavailable, pushes: 4},
