@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -126,6 +127,7 @@ func (c *Code) branches(ctx context.Context) (map[string]refstore.OID, error) {
 			tips, err = parseListing(out)
 		}
 	}
+	maps.DeleteFunc(tips, func(_ string, oid refstore.OID) bool { return oid == refstore.Unreadable })
 	if head, ok := tips[c.Head]; ok {
 		tips["HEAD"] = head
 	}
