@@ -9,8 +9,8 @@ import (
 // It is the token of a compare-and-swap. The zero value stands for a ref that does not exist.
 type OID string
 
-// Unreadable stands for the tip of a ref that is there and that the server can't read, such as one whose file was left empty by a crash; git's servers
-// since 2.34 list it with an ID of zeros. It is no object's ID: nothing is built upon it, and no change finds it where it expects something.
+// Unreadable stands for the tip of a ref that is there and that the server can't read, such as one whose file was left empty by a crash: the
+// upload-pack of git 2.39 lists it with an ID of zeros in every version of the protocol. It is no object's ID: nothing is built upon it, and no change finds it where it expects something.
 const Unreadable OID = "unreadable"
 
 // IsZero says whether the OID stands for an absent ref.

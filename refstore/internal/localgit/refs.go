@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -59,7 +57,12 @@ func (t *transport) read(ctx context.Context, storage storage, prefixes []string
 
 // puzzling says whether the file of one of refs could not be read or made sense of, as git may.
 func puzzling(refs map[string]refstore.OID) bool {
-	return slices.Contains(slices.Collect(maps.Values(refs)), refstore.Unreadable)
+	for _, oid := range refs {
+		if oid == refstore.Unreadable {
+			return true
+		}
+	}
+	return false
 }
 
 // askGit lists the refs through git.
